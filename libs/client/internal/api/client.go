@@ -1,0 +1,212 @@
+// Package api speaks the coordinator's HTTP API: it builds the paths, sends the JSON
+// bodies with a token and a request id, bounds what it reads, and turns refusals into
+// errors that carry the API's code. It repeats nothing by itself.
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+)
+
+// Limits of the transport made here.
+const (
+	connectTimeout = 3 * time.Second
+	requestTimeout = 30 * time.Second
+	// idleTimeout is below the 60 s after which the server closes idle connections, so
+	// that a request is not sent into one that is just being closed.
+	idleTimeout      = 45 * time.Second
+	idlePerHost      = 16
+	maxResponseBytes = 32 << 20
+	// drainBytes is how much of an unread rest is read so that the connection is kept.
+	drainBytes = 64 << 10
+)
+
+// TokenFunc returns the bearer token of the next request.
+type TokenFunc func(ctx context.Context) (string, error)
+
+// Options binds a Client; only BaseURL is required.
+type Options struct {
+	// BaseURL is an absolute http or https URL without credentials, query and fragment.
+	BaseURL string
+	// BasePath is the prefix of the API's paths; empty means protocol.BasePath.
+	BasePath string
+	// HTTP stays the caller's; nil makes one that Close shuts.
+	HTTP *http.Client
+	// Token may be nil: then no Authorization header is sent.
+	Token TokenFunc
+}
+
+// Client calls one coordinator or gateway. It is safe for use by several goroutines.
+type Client struct {
+	root  string // without a slash at the end
+	base  string // root and base path
+	http  *http.Client
+	owned bool
+	token TokenFunc
+}
+
+// New checks opts and returns a Client; it does not connect.
+func New(opts Options) (*Client, error) {
+	root, err := checkBaseURL(opts.BaseURL)
+	if err != nil {
+		return nil, err
+	}
+	basePath := opts.BasePath
+	if basePath == "" {
+		basePath = protocol.BasePath
+	}
+	basePath = "/" + strings.Trim(basePath, "/")
+	if basePath == "/" {
+		basePath = ""
+	}
+	client := &Client{root: root, base: root + basePath, http: opts.HTTP, token: opts.Token}
+	if client.http == nil {
+		client.http, client.owned = newHTTPClient(), true
+	}
+	return client, nil
+}
+
+// Close shuts the idle connections of a transport made by New.
+func (c *Client) Close() {
+	if c.owned {
+		c.http.CloseIdleConnections()
+	}
+}
+
+func checkBaseURL(raw string) (string, error) {
+	parsed, err := url.Parse(raw)
+	switch {
+	case err != nil:
+		// The parse error repeats the URL, which may hold credentials.
+		return "", errors.New("coordinator URL is malformed")
+	case parsed.Scheme != "http" && parsed.Scheme != "https", parsed.Host == "":
+		return "", errors.New("coordinator URL is not an absolute http or https URL")
+	case parsed.User != nil:
+		return "", errors.New("coordinator URL holds credentials; use a token")
+	case parsed.RawQuery != "" || parsed.Fragment != "":
+		return "", errors.New("coordinator URL has a query or fragment")
+	}
+	return strings.TrimRight(parsed.String(), "/"), nil
+}
+
+func newHTTPClient() *http.Client {
+	dialer := &net.Dialer{Timeout: connectTimeout}
+	return &http.Client{
+		Timeout: requestTimeout,
+		Transport: &http.Transport{
+			Proxy:                 http.ProxyFromEnvironment,
+			DialContext:           dialer.DialContext,
+			TLSHandshakeTimeout:   connectTimeout,
+			ExpectContinueTimeout: time.Second,
+			ForceAttemptHTTP2:     true,
+			MaxIdleConnsPerHost:   idlePerHost,
+			IdleConnTimeout:       idleTimeout,
+		},
+		// A POST that follows a redirect turns into a GET; the API never redirects.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// call is one request of the API.
+type call struct {
+	method string
+	url    string
+	body   any    // nil sends none
+	id     string // X-Request-Id; empty makes one
+	etag   string // If-None-Match; empty sends none
+}
+
+// reply is what is of use in an answer besides its body.
+type reply struct {
+	status int
+	etag   string
+}
+
+// do sends one request and decodes the answer into out. The error is a *RefusedError for
+// an error status, and wraps ErrUnavailable when no coordinator answered.
+func (c *Client) do(ctx context.Context, call call, out any) (reply, error) {
+	request, err := c.request(ctx, call)
+	if err != nil {
+		return reply{}, err
+	}
+	response, err := c.http.Do(request)
+	if err != nil {
+		return reply{}, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	defer func() {
+		_, _ = io.CopyN(io.Discard, response.Body, drainBytes)
+		_ = response.Body.Close()
+	}()
+	got := reply{status: response.StatusCode, etag: response.Header.Get("ETag")}
+	switch {
+	case response.StatusCode == http.StatusNotModified && call.etag != "":
+		return got, nil
+	case response.StatusCode < 200 || response.StatusCode > 299:
+		return got, refusal(response)
+	}
+	return got, decode(response.Body, out)
+}
+
+func (c *Client) request(ctx context.Context, call call) (*http.Request, error) {
+	var body io.Reader
+	if call.body != nil {
+		encoded, err := json.Marshal(call.body)
+		if err != nil {
+			return nil, fmt.Errorf("encode request: %w", err)
+		}
+		body = bytes.NewReader(encoded)
+	}
+	request, err := http.NewRequestWithContext(ctx, call.method, call.url, body)
+	if err != nil {
+		return nil, fmt.Errorf("build request: %w", err)
+	}
+	request.Header.Set("Accept", "application/json")
+	if call.body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	if call.etag != "" {
+		request.Header.Set("If-None-Match", call.etag)
+	}
+	if call.id == "" {
+		call.id = ulid.Make().String()
+	}
+	request.Header.Set("X-Request-Id", call.id)
+	if c.token == nil {
+		return request, nil
+	}
+	token, err := c.token(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("get token: %w", err)
+	}
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	return request, nil
+}
+
+func decode(body io.Reader, out any) error {
+	encoded, err := io.ReadAll(io.LimitReader(body, maxResponseBytes+1))
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w: read answer: %w", ErrUnavailable, err)
+	case len(encoded) > maxResponseBytes:
+		return fmt.Errorf("%w: answer is longer than %d bytes", ErrUnavailable, maxResponseBytes)
+	}
+	if err := json.Unmarshal(encoded, out); err != nil {
+		return fmt.Errorf("%w: answer is not the JSON asked for: %w", ErrUnavailable, err)
+	}
+	return nil
+}
