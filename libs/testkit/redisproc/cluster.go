@@ -1,0 +1,135 @@
+package redisproc
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+)
+
+const slotCount = 16_384
+
+// Cluster is a Redis Cluster of masters without replicas.
+type Cluster struct {
+	nodes []*Server
+	buses []string
+}
+
+// StartCluster runs a Redis Cluster of so many masters, at least three as Redis
+// asks for, with the slots spread evenly. It returns when every node reports a
+// complete cluster. Cluster needs ModeProcess.
+func StartCluster(t testing.TB, masters int, opts ...Option) *Cluster {
+	t.Helper()
+	if mode := SelectedMode(t); mode != ModeProcess {
+		t.Fatalf("a cluster needs %s=%s, not %q", ModeVariable, ModeProcess, mode)
+	}
+	if masters < 3 {
+		t.Fatalf("a Redis Cluster has at least 3 masters, not %d", masters)
+	}
+	c := &Cluster{}
+	for range masters {
+		bus := freePort(t)
+		c.buses = append(c.buses, bus)
+		c.nodes = append(c.nodes, Start(t, append(clusterArgs(bus), opts...)...))
+	}
+	if err := c.join(); err != nil {
+		t.Fatalf("join the nodes of the cluster: %v", err)
+	}
+	if err := poll(c.complete); err != nil {
+		t.Fatalf("wait for the cluster: %v", err)
+	}
+	return c
+}
+
+// Node returns node i, counted from 0; it holds the i-th part of the slots.
+func (c *Cluster) Node(i int) *Server { return c.nodes[i] }
+
+// Addrs returns host:port of every node.
+func (c *Cluster) Addrs() []string {
+	addrs := make([]string, len(c.nodes))
+	for i, node := range c.nodes {
+		addrs[i] = node.Addr()
+	}
+	return addrs
+}
+
+// Client returns a new client of the cluster, closed when the test t ends.
+func (c *Cluster) Client(t testing.TB) *redis.ClusterClient {
+	t.Helper()
+	rdb := redis.NewClusterClient(&redis.ClusterOptions{
+		Addrs:                    c.Addrs(),
+		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
+	})
+	t.Cleanup(func() { _ = rdb.Close() })
+	return rdb
+}
+
+func clusterArgs(bus string) []Option {
+	return []Option{WithArgs(
+		"--cluster-enabled", "yes", "--cluster-port", bus, "--cluster-announce-ip", "127.0.0.1",
+		"--cluster-config-file", "nodes.conf", "--cluster-node-timeout", "3000",
+	)}
+}
+
+// join hands out the slots and introduces every node to every later one.
+func (c *Cluster) join() error {
+	for i, node := range c.nodes {
+		from, to := i*slotCount/len(c.nodes), (i+1)*slotCount/len(c.nodes)-1
+		err := node.withClient(func(ctx context.Context, rdb *redis.Client) error {
+			if err := rdb.Do(ctx, "CLUSTER", "ADDSLOTSRANGE", from, to).Err(); err != nil {
+				return fmt.Errorf("give slots %d-%d to node %d: %w", from, to, i, err)
+			}
+			if err := rdb.Do(ctx, "CLUSTER", "SET-CONFIG-EPOCH", i+1).Err(); err != nil {
+				return fmt.Errorf("set the epoch of node %d: %w", i, err)
+			}
+			for j := i + 1; j < len(c.nodes); j++ {
+				err := rdb.Do(ctx, "CLUSTER", "MEET", "127.0.0.1", c.nodes[j].port, c.buses[j]).Err()
+				if err != nil {
+					return fmt.Errorf("introduce node %d to node %d: %w", j, i, err)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// complete returns nil when every node knows all others and serves all slots.
+func (c *Cluster) complete(context.Context) error {
+	known := fmt.Sprintf("cluster_known_nodes:%d\r\n", len(c.nodes))
+	size := fmt.Sprintf("cluster_size:%d\r\n", len(c.nodes))
+	for _, node := range c.nodes {
+		err := node.withClient(func(ctx context.Context, rdb *redis.Client) error {
+			info, err := rdb.ClusterInfo(ctx).Result()
+			if err != nil {
+				return err
+			}
+			for _, want := range []string{"cluster_state:ok\r\n", known, size} {
+				if !strings.Contains(info, want) {
+					return fmt.Errorf("%w: node %s", errState, net.JoinHostPort("127.0.0.1", node.port))
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// withClient runs do with a client that lives no longer than the call.
+func (s *Server) withClient(do func(context.Context, *redis.Client) error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), readyBudget)
+	defer cancel()
+	rdb := s.newClient()
+	defer func() { _ = rdb.Close() }()
+	return do(ctx, rdb)
+}

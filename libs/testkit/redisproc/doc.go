@@ -1,0 +1,12 @@
+// Package redisproc gives tests real Redis processes.
+//
+// Start runs one redis-server from PATH on a loopback port in a directory of the
+// test and ends exactly that process when the test ends. StartCluster runs three
+// masters that share the slots. A missing redis-server fails the test with the
+// command that installs it; no test is ever skipped, because a tier that did not
+// run must not look like one that passed.
+//
+// The environment variable RSC_TEST_REDIS chooses what stands behind Start:
+// "process" (the default) or "mini", an in-process imitation for machines
+// without Redis. Any other value fails the test.
+package redisproc
