@@ -2,9 +2,11 @@ package client
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/redis-stream-coordinator/rsc/libs/client/internal/api"
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 )
 
 // Errors of the coordinator's side.
@@ -17,6 +19,16 @@ var (
 	// ErrNoRedis comes when Options.Redis is nil and a producer or consumer is started.
 	ErrNoRedis = errors.New("no Redis client in Options.Redis")
 )
+
+// groupError adds ErrUnknownGroup to an answer that says so.
+func groupError(err error) error {
+	switch api.CodeOf(err) {
+	case protocol.CodeGroupNotFound, protocol.CodeStreamNotFound:
+		return fmt.Errorf("%w: %w", ErrUnknownGroup, err)
+	default:
+		return err
+	}
+}
 
 // RetryAfter returns the pause that the answer behind err asked for in its Retry-After
 // header, and whether there was one.
