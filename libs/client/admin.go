@@ -105,7 +105,9 @@ func (a *Admin) Migrations(ctx context.Context, stream, group string) (*protocol
 }
 
 // Health returns the health of the coordinator that answers.
-func (a *Admin) Health(ctx context.Context) (*protocol.HealthResponse, error) { return a.api.Health(ctx) }
+func (a *Admin) Health(ctx context.Context) (*protocol.HealthResponse, error) {
+	return a.api.Health(ctx)
+}
 
 // Compatibility tells which protocols the coordinator speaks, and its timing values.
 func (a *Admin) Compatibility(ctx context.Context) (*protocol.CompatibilityResponse, error) {
@@ -113,4 +115,6 @@ func (a *Admin) Compatibility(ctx context.Context) (*protocol.CompatibilityRespo
 }
 
 // Version tells which build answers.
-func (a *Admin) Version(ctx context.Context) (*protocol.VersionResponse, error) { return a.api.Version(ctx) }
+func (a *Admin) Version(ctx context.Context) (*protocol.VersionResponse, error) {
+	return a.api.Version(ctx)
+}

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"strings"
 
 	"github.com/redis/go-redis/v9"
 
 	"github.com/redis-stream-coordinator/rsc/libs/client/internal/route"
+	"github.com/redis-stream-coordinator/rsc/libs/redisx"
 )
 
 // Errors of producers. A record whose publishing failed with any other error than
@@ -45,15 +45,6 @@ const (
 	outcomeUncertain                // possibly written
 )
 
-// transientPrefixes are the replies of a server that may accept the command later. Like
-// every error reply they tell that the command was not carried out (field case F22).
-func transientPrefixes() [10]string {
-	return [...]string{
-		"LOADING ", "READONLY ", "CLUSTERDOWN ", "TRYAGAIN ", "MASTERDOWN ",
-		"NOREPLICAS ", "OOM ", "BUSY ", "MOVED ", "ASK ",
-	}
-}
-
 // outcomeOf tells what the error of an XADD means. Whatever is not known to have happened
 // before the command was sent counts as uncertain.
 func outcomeOf(err error) outcome {
@@ -62,7 +53,7 @@ func outcomeOf(err error) outcome {
 	}
 	var reply redis.Error
 	if errors.As(err, &reply) {
-		return outcomeOfReply(reply.Error())
+		return outcomeOfReply(redisx.StateOf(reply))
 	}
 	var op *net.OpError
 	switch {
@@ -76,19 +67,17 @@ func outcomeOf(err error) outcome {
 	}
 }
 
-func outcomeOfReply(text string) outcome {
-	if strings.HasPrefix(text, "WRONGTYPE ") { // a sealed shard's marker (L5)
+// outcomeOfReply goes by the state that an error reply stands for. Such a reply tells that
+// the command was not carried out (field case F22).
+func outcomeOfReply(state redisx.State) outcome {
+	switch {
+	case state == redisx.StateWrongType: // a sealed shard's marker (L5)
 		return outcomeStale
-	}
-	if strings.HasPrefix(text, "ERR max number of clients") {
+	case state.Transient():
 		return outcomeTransient
+	default:
+		return outcomeRejected
 	}
-	for _, prefix := range transientPrefixes() {
-		if strings.HasPrefix(text, prefix) {
-			return outcomeTransient
-		}
-	}
-	return outcomeRejected
 }
 
 // errNoReply comes when a hook of the Redis client swallowed the command.
