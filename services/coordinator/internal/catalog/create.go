@@ -1,0 +1,226 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/codec"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/group"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/loop"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/store"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/stream"
+)
+
+// creation is what a create request asks for.
+type creation struct {
+	prefix string
+	shards *int // nil takes the stream's, or the default
+	groups []stream.Group
+	// whole creates a stream: it must not exist. Otherwise a group is added to it.
+	whole bool
+}
+
+// CreateStream creates a stream with its groups. STREAM_PREFIX_ALREADY_EXISTS when it
+// has an active group; REDIS_STREAM_PROVISIONING_FAILED leaves nothing active, and the
+// same request again completes it.
+func (c *Catalog) CreateStream(ctx context.Context, prefix string, req protocol.CreateStreamRequest) (protocol.StreamCreateResponse, error) {
+	names := req.ConsumerGroups
+	if len(names) == 0 {
+		names = []string{strings.ReplaceAll(prefix, ":", "-")}
+	}
+	groups := make([]stream.Group, len(names))
+	for i, name := range names {
+		groups[i] = stream.Group{Name: name}
+	}
+	made, err := c.create(ctx, creation{prefix: prefix, shards: req.InitialShardCount, groups: groups, whole: true})
+	if err != nil {
+		return protocol.StreamCreateResponse{}, err
+	}
+	return protocol.StreamCreateResponse{
+		StreamPrefix: prefix, ShardCount: made.ShardCount, MetadataVersion: made.MetadataVersion, ConsumerGroups: made.Active(),
+	}, nil
+}
+
+// CreateGroup adds a group to a stream, and makes the stream if there is none (J0).
+// GROUP_ALREADY_EXISTS; SHARD_COUNT_MISMATCH when the stream has another count. A group
+// whose metadata is gone or corrupt is created anew under a barrier: that is its repair
+// (M6).
+func (c *Catalog) CreateGroup(ctx context.Context, prefix, name string, req protocol.CreateGroupRequest) (protocol.GroupResponse, error) {
+	wanted := stream.Group{Name: name, FromLatest: req.InitialPosition == protocol.PositionLatest}
+	_, err := c.create(ctx, creation{prefix: prefix, shards: req.InitialShardCount, groups: []stream.Group{wanted}})
+	if err != nil {
+		return protocol.GroupResponse{}, err
+	}
+	return c.Group(ctx, prefix, name)
+}
+
+func (c *Catalog) create(ctx context.Context, want creation) (stream.Stream, error) {
+	var made stream.Stream
+	err := c.alone(ctx, want.prefix, func(lease string) error {
+		e, found, err := c.load(ctx, want.prefix)
+		if err != nil {
+			return err
+		}
+		next, repaired, err := c.planCreate(ctx, e.stream, found, want)
+		if err != nil {
+			return err
+		}
+		if err := c.save(ctx, &e, next, lease); err != nil {
+			return err
+		}
+		existing, err := c.provision(ctx, e.stream, want.groups)
+		if err != nil {
+			return err
+		}
+		if err := c.makeRecords(ctx, e, want.groups, existing > 0 || repaired); err != nil {
+			return err
+		}
+		made, err = activate(e.stream, want.groups)
+		if err != nil {
+			return fmt.Errorf("activate groups of %s: %w", want.prefix, err)
+		}
+		return c.save(ctx, &e, made, lease)
+	})
+	return made, err
+}
+
+// planCreate returns the stream's record with the wanted groups as CREATING. repaired
+// tells that one of them had lost its metadata.
+func (c *Catalog) planCreate(ctx context.Context, s stream.Stream, found bool, want creation) (next stream.Stream, repaired bool, err error) {
+	idle := found && len(s.Active()) == 0 && !deleting(s)
+	switch {
+	case !found:
+		s, err = c.newStream(ctx, want)
+	case want.whole && !idle:
+		err = protocol.Errorf(protocol.CodeStreamAlreadyExists, "stream %q exists", want.prefix)
+	case idle && want.shards != nil: // an earlier try got no further than this record
+		s.ShardCount = *want.shards
+		s.MetadataVersion++
+	case want.shards != nil && *want.shards != s.ShardCount:
+		err = protocol.Errorf(protocol.CodeShardCountMismatch,
+			"stream %q has %d shards, the request says %d; leave initialShardCount out or scale the stream",
+			want.prefix, s.ShardCount, *want.shards)
+	}
+	if err != nil {
+		return s, false, err
+	}
+	for _, g := range want.groups {
+		lost := c.lost(ctx, want.prefix, g.Name)
+		if s, err = s.WithCreating(g, lost); err != nil {
+			return s, false, refuseCreate(want.prefix, g.Name, err)
+		}
+		active, _ := s.Find(g.Name)
+		repaired = repaired || lost && active.State == stream.Active
+	}
+	return s, repaired, nil
+}
+
+// newStream returns the record of a stream that does not exist. Where one of its groups
+// has survived the loss of the stream's record, the count is the group's.
+func (c *Catalog) newStream(ctx context.Context, want creation) (stream.Stream, error) {
+	shards := c.cfg.InitialShards
+	if want.shards != nil {
+		shards = *want.shards
+	}
+	for _, g := range want.groups {
+		v, err := c.groups.View(ctx, store.Key{Stream: want.prefix, Group: g.Name})
+		if err == nil && v.Group.ShardCount != shards {
+			return stream.Stream{}, protocol.Errorf(protocol.CodeShardCountMismatch,
+				"group %q of stream %q exists with %d shards", g.Name, want.prefix, v.Group.ShardCount)
+		}
+	}
+	return stream.Stream{Prefix: want.prefix, ShardCount: shards, MetadataVersion: 1, Lineage: c.nonce(), Groups: []stream.Group{}}, nil
+}
+
+// lost tells whether the group's own record is missing or cannot be read.
+func (c *Catalog) lost(ctx context.Context, prefix, name string) bool {
+	_, err := c.groups.View(ctx, store.Key{Stream: prefix, Group: name})
+	return errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrCorrupt)
+}
+
+func (c *Catalog) provision(ctx context.Context, s stream.Stream, groups []stream.Group) (int, error) {
+	if c.shards == nil {
+		return 0, nil
+	}
+	existing, err := c.shards.Provision(ctx, s.Prefix, s.ShardCount, groups)
+	if err != nil {
+		return 0, protocol.Errorf(protocol.CodeProvisioningFailed,
+			"stream %q is not active: %v; the same request completes it once Redis works", s.Prefix, err).Because(err)
+	}
+	return existing, nil
+}
+
+// makeRecords creates the groups' own records. One that is there and can be read was
+// made by an earlier try of this workflow.
+func (c *Catalog) makeRecords(ctx context.Context, e entry, groups []stream.Group, barrier bool) error {
+	for _, g := range groups {
+		key := store.Key{Stream: e.stream.Prefix, Group: g.Name}
+		if err := c.discardCorrupt(ctx, key); err != nil {
+			return err
+		}
+		record := group.New(c.cfg.Group, group.Birth{
+			StreamPrefix: e.stream.Prefix, ConsumerGroup: g.Name, ShardCount: e.stream.ShardCount,
+			Lineage: c.nonce(), Now: group.Millis(e.clock), Barrier: barrier,
+		})
+		aggregate, err := codec.EncodeGroup(record)
+		if err != nil {
+			return fmt.Errorf("create group %s: %w", key, err)
+		}
+		_, err = c.store.Create(ctx, store.Create{Key: key, Token: c.nonce(), Schema: codec.Schema, Aggregate: aggregate})
+		if err != nil && !errors.Is(err, store.ErrExists) {
+			return loop.Fault(err)
+		}
+		c.groups.Forget(key)
+	}
+	return nil
+}
+
+// discardCorrupt deletes a record that cannot be read, so that it can be made anew (M6).
+func (c *Catalog) discardCorrupt(ctx context.Context, key store.Key) error {
+	_, err := c.groups.View(ctx, key)
+	if !errors.Is(err, store.ErrCorrupt) {
+		return nil
+	}
+	loaded, err := c.store.Load(ctx, key, store.Version{})
+	version := loaded.Version
+	if errors.Is(err, store.ErrCorrupt) {
+		version = store.Version{}
+	} else if err != nil {
+		return loop.Fault(err)
+	}
+	if _, err := c.store.Delete(ctx, key, version); err != nil && !errors.Is(err, store.ErrNotFound) {
+		return loop.Fault(err)
+	}
+	c.log.Warn("corrupt group metadata discarded, the group is created again", "group", key.String())
+	return nil
+}
+
+func activate(s stream.Stream, groups []stream.Group) (stream.Stream, error) {
+	var err error
+	for _, g := range groups {
+		if s, err = s.WithState(g.Name, stream.Active); err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}
+
+func deleting(s stream.Stream) bool {
+	for _, g := range s.Groups {
+		if g.State == stream.Deleting {
+			return true
+		}
+	}
+	return false
+}
+
+func refuseCreate(prefix, name string, err error) error {
+	if errors.Is(err, stream.ErrGroupBusy) {
+		return protocol.Errorf(protocol.CodeStateVersionConflict,
+			"group %q of stream %q is being deleted; delete it again to complete that, then create it", name, prefix).Because(err)
+	}
+	return protocol.Errorf(protocol.CodeGroupAlreadyExists, "group %q of stream %q exists", name, prefix).Because(err)
+}

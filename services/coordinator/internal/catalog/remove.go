@@ -1,0 +1,146 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/loop"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/store"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/stream"
+)
+
+// DeleteGroup removes a group's metadata, and its Redis consumer group if asked to. It
+// answers the group as it was. GROUP_HAS_ACTIVE_MEMBERS unless forced. With the last
+// group the stream's record goes too.
+func (c *Catalog) DeleteGroup(ctx context.Context, prefix, name string, req protocol.DeleteRequest) (protocol.GroupResponse, error) {
+	before := protocol.GroupResponse{StreamPrefix: prefix, ConsumerGroup: name, State: protocol.GroupEmpty}
+	err := c.alone(ctx, prefix, func(lease string) error {
+		e, found, err := c.load(ctx, prefix)
+		if err != nil {
+			return err
+		}
+		if _, known := e.stream.Find(name); !found || !known {
+			return notFound(prefix, name)
+		}
+		if shown, err := c.Group(ctx, prefix, name); err == nil {
+			before = shown
+		}
+		return c.remove(ctx, &e, []string{name}, req, lease)
+	})
+	return before, err
+}
+
+// DeleteStream removes a stream with all its groups. It answers the stream as it was.
+func (c *Catalog) DeleteStream(ctx context.Context, prefix string, req protocol.DeleteRequest) (protocol.StreamResponse, error) {
+	var before protocol.StreamResponse
+	err := c.alone(ctx, prefix, func(lease string) error {
+		e, found, err := c.load(ctx, prefix)
+		if err != nil {
+			return err
+		}
+		if !found {
+			return protocol.Errorf(protocol.CodeStreamNotFound, "there is no stream %q", prefix)
+		}
+		before = c.show(ctx, e.stream)
+		names := make([]string, len(e.stream.Groups))
+		for i, g := range e.stream.Groups {
+			names[i] = g.Name
+		}
+		return c.remove(ctx, &e, names, req, lease)
+	})
+	return before, err
+}
+
+// remove takes groups out of the stream: the stream's record says so first, then their
+// records go, then what they have in Redis, then their place in the stream.
+func (c *Catalog) remove(ctx context.Context, e *entry, names []string, req protocol.DeleteRequest, lease string) error {
+	if !req.Force {
+		for _, name := range names {
+			if err := c.refuseAlive(ctx, e.stream.Prefix, name); err != nil {
+				return err
+			}
+		}
+	}
+	next := e.stream
+	for _, name := range names {
+		marked, err := next.WithState(name, stream.Deleting)
+		if err != nil {
+			return notFound(e.stream.Prefix, name)
+		}
+		next = marked
+	}
+	if err := c.save(ctx, e, next, lease); err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := c.erase(ctx, e.stream, name, req.DeleteStreams); err != nil {
+			return err
+		}
+		left, err := next.Without(name)
+		if err != nil {
+			return notFound(e.stream.Prefix, name)
+		}
+		next = left
+	}
+	if len(next.Groups) > 0 {
+		return c.save(ctx, e, next, lease)
+	}
+	_, err := c.store.Delete(ctx, store.Key{Stream: e.stream.Prefix}, e.version)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return loop.Fault(err)
+	}
+	return nil
+}
+
+// refuseAlive refuses to delete a group whose members may be reading.
+func (c *Catalog) refuseAlive(ctx context.Context, prefix, name string) error {
+	v, err := c.groups.View(ctx, store.Key{Stream: prefix, Group: name})
+	if err != nil {
+		if errors.Is(err, store.ErrUnavailable) {
+			return loop.Fault(err)
+		}
+		return nil // nobody can be told anything by a record that is gone or corrupt
+	}
+	for _, m := range v.Group.Members {
+		if m.Listening() {
+			return protocol.Errorf(protocol.CodeGroupHasActiveMembers,
+				"group %q of stream %q has live members, for example %q; stop them or use force", name, prefix, protocol.Echo(m.ID))
+		}
+	}
+	return nil
+}
+
+// erase deletes a group's record, whatever version it has by now, and its part of Redis.
+func (c *Catalog) erase(ctx context.Context, s stream.Stream, name string, destroy bool) error {
+	key := store.Key{Stream: s.Prefix, Group: name}
+	for {
+		loaded, err := c.store.Load(ctx, key, store.Version{})
+		switch {
+		case errors.Is(err, store.ErrNotFound):
+		case errors.Is(err, store.ErrCorrupt), err == nil:
+			_, err = c.store.Delete(ctx, key, loaded.Version)
+			if errors.Is(err, store.ErrConflict) {
+				continue // a member joined or left meanwhile
+			}
+		}
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return loop.Fault(err)
+		}
+		break
+	}
+	c.groups.Forget(key)
+	if !destroy || c.shards == nil {
+		return nil
+	}
+	if err := c.shards.Destroy(ctx, s.Prefix, s.ShardCount, name); err != nil {
+		return protocol.Errorf(protocol.CodeProvisioningFailed,
+			"group %q of stream %q is not deleted yet: %v; the same request completes it once Redis works",
+			name, s.Prefix, err).Because(err)
+	}
+	return nil
+}
+
+func notFound(prefix, name string) error {
+	return protocol.Errorf(protocol.CodeGroupNotFound, "stream %q has no group %q", prefix, name)
+}

@@ -1,0 +1,132 @@
+package group
+
+import (
+	"slices"
+
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+)
+
+// epochJump is how far a new lineage moves the epoch counter on, so that no epoch of the
+// lost history is given out again (E1).
+const epochJump = 1 << 20
+
+// identityNone is what a store reports that cannot tell its history.
+const identityNone = "none"
+
+// checkStore looks for evidence that the store itself lost writes: another identity, a
+// clock that jumped, a live member without liveness (M1, T1).
+func (s *step) checkStore() {
+	switch {
+	case s.in.ClockJumped, s.identityChanged(), s.livenessLost():
+		s.openRound(nil)
+	case s.g.Identity == "" && s.in.Identity != "" && s.in.Identity != identityNone:
+		s.edit().Identity = s.in.Identity
+	}
+}
+
+func (s *step) identityChanged() bool {
+	known := func(identity string) bool { return identity != "" && identity != identityNone }
+	return known(s.g.Identity) && known(s.in.Identity) && s.g.Identity != s.in.Identity
+}
+
+// livenessLost tells whether the lease of a live member is gone: who took it away is
+// unknown, so it may still be reading.
+func (s *step) livenessLost() bool {
+	return s.g.BarrierUntil == 0 && slices.ContainsFunc(s.g.Members, func(m Member) bool {
+		_, found := s.in.Live[m.ID]
+		return m.leased() && !found
+	})
+}
+
+// evidence tells whether the request knows of something that the store does not (M1).
+// Each claim counts once.
+func (s *step) evidence(i int, known bool, req *protocol.HeartbeatRequest) bool {
+	if req.Lineage != "" && req.Lineage != s.g.Lineage {
+		return !slices.Contains(s.g.Known, req.Lineage)
+	}
+	stored := s.g.EpochCounter
+	if known {
+		stored = s.g.Members[i].Epoch
+	}
+	return req.MetadataVersion > max(s.base.MetadataVersion, s.g.ClaimedVersion) ||
+		req.MemberEpoch > max(stored, s.g.ClaimedEpoch)
+}
+
+// openRound opens a correction round with its barrier and a new lineage, in one commit
+// (M2). Versions are not raised to match a claim. req is the claim, nil for evidence of
+// the store itself.
+func (s *step) openRound(req *protocol.HeartbeatRequest) {
+	g := s.edit()
+	if req != nil {
+		if req.Lineage != "" && req.Lineage != g.Lineage {
+			g.remember(req.Lineage)
+		}
+		g.ClaimedVersion = max(g.ClaimedVersion, req.MetadataVersion)
+		g.ClaimedEpoch = max(g.ClaimedEpoch, req.MemberEpoch)
+	}
+	if s.roundBegun { // one commit opens one round, however many claims it hears
+		return
+	}
+	s.roundBegun = true
+	g.remember(g.Lineage)
+	g.Lineage = s.in.Nonce
+	if s.in.Identity != "" {
+		g.Identity = s.in.Identity
+	}
+	g.BarrierUntil = s.in.Now.Add(s.cfg.Lease + s.cfg.BarrierExtra)
+	g.Round = &Round{OpenedVersion: g.MetadataVersion, OpenedAt: s.in.Now}
+	g.EpochCounter += epochJump
+	for i, m := range g.Members {
+		if m.leased() {
+			delete(s.bumped, m.ID) // an epoch of the old lineage is not fresh any more
+			s.bump(i)
+			g.Members[i].JoinEpoch = g.Members[i].Epoch
+		}
+	}
+	change := Change{Cause: CauseCorrection, Shard: -1}
+	if req != nil {
+		change.Member, change.RequestID = req.MemberID, req.RequestID
+	}
+	s.record(change)
+}
+
+// remember lists a lineage as known.
+func (g *Group) remember(lineage string) {
+	if g.Known = append(g.Known, lineage); len(g.Known) > MaxKnown {
+		g.Known = g.Known[len(g.Known)-MaxKnown:]
+	}
+}
+
+// synchronises tells whether the request shows that its sender follows this history (M4).
+func (s *step) synchronises(req *protocol.HeartbeatRequest) bool {
+	i, known := s.g.find(req.MemberID)
+	return known && s.g.Round != nil &&
+		(req.Lineage == "" || req.Lineage == s.g.Lineage) &&
+		req.MetadataVersion >= s.g.Round.OpenedVersion && req.MetadataVersion <= s.base.MetadataVersion &&
+		(req.MemberEpoch >= s.g.Members[i].JoinEpoch || req.MemberEpoch < 0)
+}
+
+// synchronised tells whether the member has shown it in this round (M4).
+func (s *step) synchronised(m Member) bool {
+	return s.liveness(m.ID).SyncVersion >= s.g.Round.OpenedVersion
+}
+
+// endRound ends the round when the barrier is over, every live member is synchronised or
+// gone, and no hold conflicts with the target (M5).
+func (s *step) endRound() {
+	if s.g.Round == nil || s.g.BarrierUntil != 0 {
+		return
+	}
+	for _, m := range s.g.Members {
+		if m.Listening() && !s.synchronised(m) {
+			return
+		}
+	}
+	for shard, h := range s.g.Holds {
+		if h.held() && (h.Lingers != 0 || h.Member != s.g.Target[shard]) {
+			return
+		}
+	}
+	s.edit().Round = nil
+	s.record(Change{Cause: CauseRoundOver, Shard: -1})
+}

@@ -1,0 +1,50 @@
+package loop
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/store"
+)
+
+// note remembers what is wrong with a group, or that all is well again (M6). A store that
+// is away is no fault of a group's, and a group that nobody created is none at all unless
+// its stream's record names it.
+func (l *Loop) note(key store.Key, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, noted := l.problems[key]
+	switch {
+	case err == nil:
+		if noted {
+			l.log.Info("group is readable again", "group", key.String())
+			delete(l.problems, key)
+		}
+	case errors.Is(err, store.ErrUnavailable), errors.Is(err, store.ErrConflict):
+	case errors.Is(err, store.ErrNotFound) && !errors.Is(err, errGone):
+	default:
+		if !noted {
+			l.log.Error("group fails closed", "group", key.String(), "error", err)
+		}
+		l.problems[key] = err
+	}
+}
+
+// errGone marks the absence of a record that should be there.
+var errGone = errors.New("metadata is gone")
+
+// Forget drops what is remembered of a deleted or repaired record.
+func (l *Loop) Forget(key store.Key) { l.note(key, nil) }
+
+// Problems says which groups fail closed and why, one sentence each, sorted.
+func (l *Loop) Problems() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	problems := make([]string, 0, len(l.problems))
+	for key, err := range l.problems {
+		problems = append(problems, fmt.Sprintf("stream %q group %q: %v", key.Stream, key.Group, err))
+	}
+	slices.Sort(problems)
+	return problems
+}

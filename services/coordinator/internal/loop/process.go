@@ -1,0 +1,151 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"github.com/redis-stream-coordinator/rsc/libs/clock"
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/group"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/store"
+)
+
+// process decides a batch, stores the decision and answers. It retries in place when
+// another coordinator was faster: at once, then with jitter, within the budget.
+func (w *worker) process(batch []*task) {
+	if w.damaged != nil {
+		w.fail(batch, w.damaged)
+		return
+	}
+	requests := requestsOf(batch)
+	started := clock.Now()
+	for attempt := 0; ; attempt++ {
+		fresh := attempt > 0 || w.needsLoad()
+		replies, err := w.attempt(requests, fresh)
+		switch {
+		case err == nil:
+			w.loop.note(w.key, nil)
+			w.reply(batch, replies)
+			return
+		case errors.Is(err, errNotSteady):
+			continue
+		case !errors.Is(err, store.ErrConflict) || clock.Since(started) > w.loop.cfg.ConflictBudget:
+			w.giveUp(err)
+			w.fail(batch, err)
+			return
+		}
+		w.pause(attempt)
+	}
+}
+
+// errNotSteady tells that a cached snapshot is not enough for the decision (E6).
+var errNotSteady = errors.New("decision needs a fresh state")
+
+// attempt runs the core once and stores what it says.
+func (w *worker) attempt(requests []*protocol.HeartbeatRequest, fresh bool) ([]group.Reply, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), w.loop.cfg.CallTimeout)
+	defer cancel()
+	if fresh {
+		if err := w.load(ctx); err != nil {
+			return nil, err
+		}
+	}
+	out := group.Step(w.loop.cfg.Group, w.snap.g, w.input(requests, fresh))
+	if !fresh && !out.Steady {
+		return nil, errNotSteady
+	}
+	if out.Next != nil {
+		return out.Replies, w.commit(ctx, out)
+	}
+	return out.Replies, w.touch(ctx, out)
+}
+
+func (w *worker) input(requests []*protocol.HeartbeatRequest, fresh bool) group.Input {
+	in := group.Input{
+		Now: group.Millis(w.watch.store), Fresh: fresh, Live: w.snap.live, Heartbeats: requests,
+	}
+	if fresh {
+		in.ServedAt = group.Millis(w.snap.servedAt)
+		in.Identity = w.snap.identity
+		in.ClockJumped = w.watch.jumped
+		in.Nonce = w.loop.nonce()
+	}
+	return in
+}
+
+// needsLoad tells whether the cached snapshot may not be used: there is none, something
+// is due, or the store's clock jumped.
+func (w *worker) needsLoad() bool {
+	if w.snap == nil || w.watch.jumped {
+		return true
+	}
+	if !w.wake().isDue() {
+		return false
+	}
+	w.plan() // the deadlines heard meanwhile may have put it off
+	return w.wake().isDue()
+}
+
+// giveUp forgets what cannot be trusted any more after a failed call.
+func (w *worker) giveUp(err error) {
+	w.loop.note(w.key, err)
+	if unreadable(err) {
+		w.snap = nil
+		w.plan()
+		return
+	}
+	w.loop.log.Warn("store does not take a decision", "group", w.key.String(), "error", err)
+}
+
+// pause waits a little before the next try; the first retry is at once.
+func (w *worker) pause(attempt int) {
+	if attempt == 0 {
+		return
+	}
+	most := min(2*time.Millisecond<<min(attempt, 6), 100*time.Millisecond)
+	timer := clock.NewTimer(rand.N(most))
+	<-timer.C
+}
+
+// plan notes when the group wants its next tick.
+func (w *worker) plan() {
+	next := wake{watch: w.watch}
+	if w.snap != nil {
+		next.due = store.Millis(group.Due(w.loop.cfg.Group, w.snap.g, w.snap.live))
+		if w.snap.g.HasListening() {
+			next.serve = w.snap.servedAt.Add(servedEvery(w.loop.cfg.Group))
+		}
+	}
+	w.mu.Lock()
+	w.next = next
+	w.mu.Unlock()
+}
+
+func (w *worker) wake() wake {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.next
+}
+
+// reply answers the heartbeats of a batch.
+func (w *worker) reply(batch []*task, replies []group.Reply) {
+	i := 0
+	for _, t := range batch {
+		if t.req != nil {
+			t.finish(outcome{response: replies[i].Response})
+			i++
+		}
+	}
+}
+
+func requestsOf(batch []*task) []*protocol.HeartbeatRequest {
+	requests := make([]*protocol.HeartbeatRequest, 0, len(batch))
+	for _, t := range batch {
+		if t.req != nil {
+			requests = append(requests, t.req)
+		}
+	}
+	return requests
+}

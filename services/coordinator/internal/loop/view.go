@@ -1,0 +1,53 @@
+package loop
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/codec"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/group"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/store"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/stream"
+)
+
+// View is a group as one read of the store saw it.
+type View struct {
+	Group   *group.Group
+	Live    map[string]group.Liveness
+	Detail  map[string]codec.Detail
+	Version store.Version
+	Clock   store.Millis
+}
+
+// View reads a group for monitoring; it changes nothing. Errors are those of the store.
+func (l *Loop) View(ctx context.Context, key store.Key) (View, error) {
+	loaded, err := l.store.Load(ctx, key, store.Version{})
+	if err != nil {
+		return View{}, fmt.Errorf("load group %s: %w", key, err)
+	}
+	g, err := codec.DecodeGroup(loaded.Record.Schema, loaded.Record.Aggregate)
+	if err != nil {
+		return View{}, decodeError(key, err)
+	}
+	v := View{Group: g, Detail: make(map[string]codec.Detail, len(loaded.Liveness)), Version: loaded.Version, Clock: loaded.Clock}
+	live, detail := liveFrom(loaded.Liveness)
+	v.Live = live
+	for id, data := range detail {
+		v.Detail[id] = codec.DecodeDetail(data)
+	}
+	return v, nil
+}
+
+// LoadStream reads a stream's record with its version. Errors are those of the store.
+func LoadStream(ctx context.Context, s store.Store, prefix string) (stream.Stream, store.Snapshot, error) {
+	key := store.Key{Stream: prefix}
+	loaded, err := s.Load(ctx, key, store.Version{})
+	if err != nil {
+		return stream.Stream{}, store.Snapshot{}, fmt.Errorf("load stream %s: %w", prefix, err)
+	}
+	record, err := codec.DecodeStream(loaded.Record.Schema, loaded.Record.Aggregate)
+	if err != nil {
+		return stream.Stream{}, loaded, decodeError(key, err)
+	}
+	return record, loaded, nil
+}

@@ -1,0 +1,126 @@
+package loop
+
+import (
+	"fmt"
+	"runtime/debug"
+	"sync"
+
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/store"
+)
+
+// task is one heartbeat, or a tick when req is nil.
+type task struct {
+	req  *protocol.HeartbeatRequest
+	done chan outcome // has room for the one outcome; nil for a tick
+}
+
+type outcome struct {
+	response *protocol.HeartbeatResponse
+	err      error
+}
+
+func (t *task) finish(out outcome) {
+	if t.done != nil {
+		t.done <- out
+	}
+}
+
+// worker is the only writer of one group in this process.
+type worker struct {
+	loop *Loop
+	key  store.Key
+
+	mu     sync.Mutex
+	queue  []*task
+	busy   bool
+	ticked bool // a tick is queued
+	next   wake // when the group wants to be ticked
+
+	// The fields below belong to the running batch.
+	snap    *snapshot
+	watch   clockWatch
+	damaged error // set when the core panicked on this group: nothing is decided any more
+}
+
+// add queues a task and tells whether the worker has to be started.
+func (w *worker) add(t *task) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if t.req == nil {
+		if w.ticked {
+			return false
+		}
+		w.ticked = true
+	}
+	w.queue = append(w.queue, t)
+	start := !w.busy
+	w.busy = true
+	return start
+}
+
+// run works until the queue is empty. A busy worker makes bigger batches by itself.
+func (w *worker) run() {
+	defer w.loop.running.Done()
+	for {
+		groupless := w.snap == nil && w.damaged == nil // read while the worker is still ours
+		batch := w.take()
+		if batch == nil {
+			if groupless {
+				w.loop.drop(w)
+			}
+			return
+		}
+		w.carryOut(batch)
+	}
+}
+
+// take returns what is queued, at most the batch limit, and marks the worker idle when
+// there is nothing.
+func (w *worker) take() []*task {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.queue) == 0 {
+		w.busy = false
+		w.queue = nil
+		return nil
+	}
+	n := min(len(w.queue), w.loop.cfg.Batch)
+	batch := w.queue[:n:n]
+	w.queue = w.queue[n:]
+	for _, t := range batch {
+		if t.req == nil {
+			w.ticked = false
+		}
+	}
+	return batch
+}
+
+func (w *worker) idle() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return !w.busy
+}
+
+// carryOut answers every task of a batch. A panic of the core stays with this group: it
+// is quarantined, and the others go on (style: panic only on a broken invariant).
+func (w *worker) carryOut(batch []*task) {
+	defer func() {
+		if broken := recover(); broken != nil {
+			w.damaged = fmt.Errorf("the group's state broke an invariant: %v", broken)
+			w.snap = nil
+			w.loop.log.Error("group quarantined", "group", w.key.String(), "panic", broken, "stack", string(debug.Stack()))
+			w.fail(batch, w.damaged)
+		}
+	}()
+	w.process(batch)
+}
+
+// fail gives all tasks of a batch the same refusal.
+func (w *worker) fail(batch []*task, err error) {
+	for _, t := range batch {
+		if t.req != nil {
+			t.finish(w.refusal(t.req, err))
+		}
+	}
+}

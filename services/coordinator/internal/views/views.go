@@ -1,0 +1,123 @@
+// Package views turns a group into what monitoring shows of it. It is pure and decides
+// nothing.
+package views
+
+import (
+	"slices"
+
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/codec"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/group"
+)
+
+// Source is a group as one read of the store saw it.
+type Source struct {
+	Group  *group.Group
+	Live   map[string]group.Liveness
+	Detail map[string]codec.Detail
+	// RebalanceTimeoutMs is the coordinator's own, shown with every member.
+	RebalanceTimeoutMs int64
+}
+
+// Group returns the group at a glance.
+func Group(s Source) protocol.GroupResponse {
+	g := s.Group
+	response := protocol.GroupResponse{
+		StreamPrefix:             g.StreamPrefix,
+		ConsumerGroup:            g.ConsumerGroup,
+		State:                    State(s),
+		GroupEpoch:               g.GroupEpoch,
+		AssignmentEpoch:          g.AssignmentEpoch,
+		MetadataVersion:          g.MetadataVersion,
+		ShardCount:               g.ShardCount,
+		TargetAssignmentSummary:  map[string]int{},
+		CurrentAssignmentSummary: map[string]int{},
+		Lineage:                  g.Lineage,
+		UnassignedShards:         []int{},
+		SurplusMembers:           []string{},
+	}
+	for shard, owner := range g.Target {
+		if owner == "" {
+			response.UnassignedShards = append(response.UnassignedShards, shard)
+		} else {
+			response.TargetAssignmentSummary[owner]++
+		}
+		if h := g.Holds[shard]; h.Member != "" {
+			response.CurrentAssignmentSummary[h.Member]++
+		}
+	}
+	for _, m := range g.Members {
+		if m.State == group.Active && response.TargetAssignmentSummary[m.ID] == 0 {
+			response.SurplusMembers = append(response.SurplusMembers, m.ID)
+		}
+	}
+	if g.BarrierUntil != 0 {
+		until := protocol.AtMillis(int64(g.BarrierUntil))
+		response.BarrierUntil = &until
+	}
+	return response
+}
+
+// State is the state of a group (wire contract, Meaning of states; I15).
+func State(s Source) protocol.GroupState {
+	g := s.Group
+	held := slices.ContainsFunc(g.Holds, func(h group.Hold) bool { return h.Member != "" })
+	switch {
+	case !g.HasListening():
+		return protocol.GroupEmpty
+	case stable(s):
+		return protocol.GroupStable
+	case !held:
+		return protocol.GroupAssigning
+	default:
+		return protocol.GroupReconciling
+	}
+}
+
+// stable tells whether reported = held = target, with nothing lingering, no round and no
+// barrier (I15).
+func stable(s Source) bool {
+	g := s.Group
+	if g.Round != nil || g.BarrierUntil != 0 {
+		return false
+	}
+	reported := map[int]string{}
+	for _, m := range g.Members {
+		if m.Listening() {
+			for _, shard := range s.Detail[m.ID].Owned {
+				reported[shard] = m.ID
+			}
+		}
+	}
+	for shard, owner := range g.Target {
+		if h := g.Holds[shard]; owner == "" || h.Member != owner || h.Told || h.Lingers != 0 || reported[shard] != owner {
+			return false
+		}
+	}
+	return true
+}
+
+// Assignments shows who should read, who may be reading, and what is being given back.
+func Assignments(s Source) protocol.AssignmentsResponse {
+	response := protocol.AssignmentsResponse{
+		TargetAssignment:    map[string][]protocol.ShardID{},
+		CurrentAssignments:  map[string][]protocol.ShardID{},
+		RevokeProgress:      map[string][]protocol.ShardID{},
+		InvariantViolations: []string{},
+	}
+	for shard, owner := range s.Group.Target {
+		id := protocol.ShardID{ShardIndex: shard}
+		if owner != "" {
+			response.TargetAssignment[owner] = append(response.TargetAssignment[owner], id)
+		}
+		h := s.Group.Holds[shard]
+		if h.Member == "" {
+			continue
+		}
+		response.CurrentAssignments[h.Member] = append(response.CurrentAssignments[h.Member], id)
+		if h.Told || h.Lingers != 0 {
+			response.RevokeProgress[h.Member] = append(response.RevokeProgress[h.Member], id)
+		}
+	}
+	return response
+}
