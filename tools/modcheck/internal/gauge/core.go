@@ -16,24 +16,27 @@ const minTestShare = 1.1
 // is tests. A core that has moved away fails, because a check that finds nothing to
 // check looks the same as a passed one.
 func Core(files []source.File, dirs []string) []Reading {
-	var missing, clock, impure []string
+	var missing, clock, impure, tested []string
 	sourceLines, testLines := 0, 0
 	for _, dir := range dirs {
-		before := sourceLines
+		sources, tests := 0, 0
 		for _, file := range files {
 			switch {
 			case !file.Under(dir):
 			case file.IsTest():
-				testLines += file.Lines
+				tests += file.Lines
 			default:
-				sourceLines += file.Lines
+				sources += file.Lines
 				clock = append(clock, clockReads(file)...)
 				impure = append(impure, impureImports(file)...)
 			}
 		}
-		if sourceLines == before {
+		if sources == 0 {
 			missing = append(missing, dir+" has no source")
 		}
+		tested = append(tested, fmt.Sprintf("%s: %d lines of tests to %d", dir, tests, sources))
+		sourceLines += sources
+		testLines += tests
 	}
 	share := float64(testLines) / float64(max(sourceLines, 1))
 	return []Reading{
@@ -43,7 +46,7 @@ func Core(files []source.File, dirs []string) []Reading {
 		{
 			Name: "test lines per source line in the core", Bound: fmt.Sprintf(">= %.1f", minTestShare),
 			Measured: fmt.Sprintf("%.2f (%d to %d)", share, testLines, sourceLines),
-			OK:       share >= minTestShare,
+			OK:       share >= minTestShare, Faults: tested,
 		},
 	}
 }

@@ -160,6 +160,7 @@ func TestTheCoreHasMoreTestsThanSource(t *testing.T) {
 	share := reading(t, gauge.Core(files, []string{"group"}), "test lines")
 	require.False(t, share.OK)
 	require.Equal(t, "1.09 (109 to 100)", share.Measured)
+	require.Equal(t, []string{"group: 109 lines of tests to 100"}, share.Faults)
 }
 
 func TestAnEmptyTreeHasNothingTooBig(t *testing.T) {
