@@ -3,7 +3,6 @@ package redisproc
 import (
 	"context"
 	"fmt"
-	"net"
 	"strings"
 	"testing"
 
@@ -13,10 +12,11 @@ import (
 
 const slotCount = 16_384
 
-// Cluster is a Redis Cluster of masters without replicas.
+// Cluster is a Redis Cluster of masters, without replicas until AddReplica.
 type Cluster struct {
-	nodes []*Server
-	buses []string
+	nodes    []*Server
+	buses    []string
+	replicas int
 }
 
 // StartCluster runs a Redis Cluster of so many masters, at least three as Redis
@@ -48,7 +48,7 @@ func StartCluster(t testing.TB, masters int, opts ...Option) *Cluster {
 // Node returns node i, counted from 0; it holds the i-th part of the slots.
 func (c *Cluster) Node(i int) *Server { return c.nodes[i] }
 
-// Addrs returns host:port of every node.
+// Addrs returns host:port of every master.
 func (c *Cluster) Addrs() []string {
 	addrs := make([]string, len(c.nodes))
 	for i, node := range c.nodes {
@@ -72,6 +72,7 @@ func clusterArgs(bus string) []Option {
 	return []Option{WithArgs(
 		"--cluster-enabled", "yes", "--cluster-port", bus, "--cluster-announce-ip", "127.0.0.1",
 		"--cluster-config-file", "nodes.conf", "--cluster-node-timeout", "3000",
+		"--repl-diskless-sync-delay", "0", "--repl-ping-replica-period", "1",
 	)}
 }
 
@@ -103,7 +104,7 @@ func (c *Cluster) join() error {
 
 // complete returns nil when every node knows all others and serves all slots.
 func (c *Cluster) complete(context.Context) error {
-	known := fmt.Sprintf("cluster_known_nodes:%d\r\n", len(c.nodes))
+	known := fmt.Sprintf("cluster_known_nodes:%d\r\n", len(c.nodes)+c.replicas)
 	size := fmt.Sprintf("cluster_size:%d\r\n", len(c.nodes))
 	for _, node := range c.nodes {
 		err := node.withClient(func(ctx context.Context, rdb *redis.Client) error {
@@ -113,7 +114,7 @@ func (c *Cluster) complete(context.Context) error {
 			}
 			for _, want := range []string{"cluster_state:ok\r\n", known, size} {
 				if !strings.Contains(info, want) {
-					return fmt.Errorf("%w: node %s", errState, net.JoinHostPort("127.0.0.1", node.port))
+					return fmt.Errorf("%w: node %s", errState, node.Addr())
 				}
 			}
 			return nil

@@ -33,3 +33,14 @@ func TestClusterOfTwoIsRefused(t *testing.T) {
 	t.Parallel()
 	require.Contains(t, failure(t, func(t testing.TB) { StartCluster(t, 2) }), "at least 3 masters")
 }
+
+func TestReplicaServesItsMastersKeys(t *testing.T) {
+	t.Parallel()
+	c := StartCluster(t, 3)
+	replica := c.AddReplica(t, 2)
+	rdb := c.Client(t)
+	require.NoError(t, rdb.Set(t.Context(), "123456789", "v", 0).Err(), "slot 12739 is of node 2")
+	require.Eventually(t, func() bool {
+		return replica.Client(t).DBSize(t.Context()).Val() == 1
+	}, readyBudget, readyPoll)
+}
