@@ -200,17 +200,16 @@ func takeoverCause(m Member, req *protocol.HeartbeatRequest) Cause {
 	return CauseJoin
 }
 
+// reasonFor says why a member that is not followed any more is refused.
 func reasonFor(m Member) protocol.Reason {
-	switch m.Cause {
-	case CauseFenceReport:
-		return protocol.ReasonBadReport
-	case CauseFenceTimeout:
-		return protocol.ReasonRebalanceOver
-	case CauseExpire:
-		return protocol.ReasonLeaseExpired
-	case CauseLeave:
-		return protocol.ReasonMemberLeft
-	default:
-		return protocol.ReasonStaleEpoch
+	reasons := map[Cause]protocol.Reason{
+		CauseFenceReport:  protocol.ReasonBadReport,
+		CauseFenceTimeout: protocol.ReasonRebalanceOver,
+		CauseExpire:       protocol.ReasonLeaseExpired,
+		CauseLeave:        protocol.ReasonMemberLeft,
 	}
+	if reason, known := reasons[m.Cause]; known {
+		return reason
+	}
+	return protocol.ReasonStaleEpoch
 }

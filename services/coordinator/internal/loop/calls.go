@@ -100,7 +100,7 @@ func (w *worker) touch(ctx context.Context, out group.Output) error {
 
 // mustServe tells whether the store has to be told that somebody serves the group (T1).
 func (w *worker) mustServe() bool {
-	return w.snap.g.HasListening() && w.watch.estimate() >= w.snap.servedAt.Add(servedEvery(w.loop.cfg.Group))
+	return w.snap.g.HasListening() && w.watch.estimate() >= w.snap.servedAt.Add(serveAfter(w.loop.cfg.Group))
 }
 
 // heard takes over what the store wrote and gives each answer the lease it rests on (E5).

@@ -115,7 +115,7 @@ func (w *worker) plan() {
 	if w.snap != nil {
 		next.due = store.Millis(group.Due(w.loop.cfg.Group, w.snap.g, w.snap.live))
 		if w.snap.g.HasListening() {
-			next.serve = w.snap.servedAt.Add(servedEvery(w.loop.cfg.Group))
+			next.serve = w.snap.servedAt.Add(serveAfter(w.loop.cfg.Group))
 		}
 	}
 	w.mu.Lock()

@@ -22,6 +22,10 @@ type snapshot struct {
 // servedEvery is how often ServedAt is written while members live (storage layout).
 func servedEvery(cfg group.Config) time.Duration { return cfg.Lease / 4 }
 
+// serveAfter is how old ServedAt may get before a tick sees to it. Heartbeats come first:
+// while members report, ticks write nothing.
+func serveAfter(cfg group.Config) time.Duration { return cfg.Lease * 4 / 10 }
+
 // clockWatch relates the store's clock to this process's monotonic one.
 type clockWatch struct {
 	store  store.Millis
