@@ -1,0 +1,97 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/knadh/koanf/parsers/yaml"
+)
+
+// fromFile returns the settings of the YAML file. Keys are looked at section by section,
+// so that a section of another service is never read.
+func (l *loader) fromFile() (map[string]any, []error) {
+	if l.source.File == "" {
+		return nil, nil
+	}
+	data, err := os.ReadFile(l.source.File)
+	if err != nil {
+		return nil, []error{fmt.Errorf("configuration file: %w", err)}
+	}
+	tree, err := yaml.Parser().Unmarshal(data)
+	if err != nil {
+		return nil, []error{fmt.Errorf("configuration file %s: %w", l.source.File, err)}
+	}
+	f := fileReader{loader: l, environment: lookup(l.source.Environ), values: map[string]any{}}
+	for _, key := range slices.Sorted(maps.Keys(tree)) {
+		section, isSection := tree[key].(map[string]any)
+		switch {
+		case key == root && isSection:
+			f.read("", section)
+		case key == root && tree[key] == nil:
+		case !l.foreign(key):
+			f.problems = append(f.problems, l.unknown(key, key))
+		}
+	}
+	return f.values, f.problems
+}
+
+type fileReader struct {
+	*loader
+
+	environment map[string]string
+	values      map[string]any
+	problems    []error
+}
+
+// read takes the keys of a section whose key is prefix.
+func (f *fileReader) read(prefix string, section map[string]any) {
+	for _, name := range slices.Sorted(maps.Keys(section)) {
+		key := strings.TrimPrefix(prefix+"."+name, ".")
+		if _, known := f.find(key); known {
+			f.take(key, section[name])
+			continue
+		}
+		inner, isSection := section[name].(map[string]any)
+		switch {
+		case f.isSection(key) && isSection:
+			f.read(key, inner)
+		case f.isSection(key) && section[name] == nil: // "redis:" with nothing below
+		case !f.foreign(key):
+			f.problems = append(f.problems, f.unknown(root+"."+key, key))
+		}
+	}
+}
+
+func (f *fileReader) take(key string, value any) {
+	text, isText := value.(string)
+	if !isText {
+		f.values[key] = value
+		return
+	}
+	expanded, missing := f.expand(text)
+	if missing != "" {
+		f.problems = append(f.problems, fmt.Errorf("%s refers to the variable %s, which is not set", key, missing))
+		return
+	}
+	f.values[key] = expanded
+}
+
+// expand replaces ${NAME} and ${NAME:default}; missing names a variable without a value.
+func (f *fileReader) expand(text string) (expanded, missing string) {
+	reference := regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)(:[^}]*)?\}`)
+	expanded = reference.ReplaceAllStringFunc(text, func(found string) string {
+		name, fallback, hasFallback := strings.Cut(found[2:len(found)-1], ":")
+		if value, set := f.environment[name]; set {
+			return value
+		}
+		if !hasFallback {
+			missing = name
+		}
+		return fallback
+	})
+	return expanded, missing
+}
