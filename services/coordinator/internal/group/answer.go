@@ -45,7 +45,7 @@ func (g *Group) moving() bool {
 		return true
 	}
 	for shard, target := range g.Target {
-		if h := g.Holds[shard]; h.Told || (target != "" && h.Member != target) {
+		if h := g.Holds[shard]; h.Told || (target != "" && (h.Member != target || h.Lingers != 0)) {
 			return true
 		}
 	}

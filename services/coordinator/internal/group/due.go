@@ -26,7 +26,8 @@ func (s *step) runDue() {
 // lease: its members could not renew (T1).
 func (s *step) startGrace() {
 	unserved := s.in.ServedAt != 0 && s.in.Now >= s.in.ServedAt.Add(s.cfg.Lease)
-	if unserved && s.in.Now >= s.g.GraceUntil && slices.ContainsFunc(s.g.Members, Member.leased) {
+	mayEnd := func(m Member) bool { return m.leased() || m.State == Waiting }
+	if unserved && s.in.Now >= s.g.GraceUntil && slices.ContainsFunc(s.g.Members, mayEnd) {
 		g := s.edit()
 		g.GraceUntil = s.in.Now.Add(s.cfg.Lease)
 		for i := range g.Members {
@@ -53,7 +54,7 @@ func (s *step) runDueMember(i int) {
 		if s.in.Now >= s.g.GraceUntil {
 			s.expire(i)
 		}
-	case m.State == Waiting && s.in.Now >= m.Since.Add(s.cfg.Lease):
+	case m.State == Waiting && s.in.Now >= max(m.Since.Add(s.cfg.Lease), s.g.GraceUntil):
 		s.setState(i, Expired, CauseExpire) // J4: the successor did not come back
 		s.record(Change{Cause: CauseExpire, Member: m.ID, Shard: -1})
 		s.bump(i)
@@ -75,7 +76,11 @@ func (s *step) expire(i int) {
 		state = Waiting
 	}
 	s.record(Change{Cause: CauseExpire, Member: m.ID, Shard: -1})
-	s.endHolds(i, nil, readOnly)
+	if _, found := s.in.Live[m.ID]; found {
+		s.endHolds(i, nil, readOnly)
+	} else { // lost during a barrier: nobody knows when it ran out
+		s.linger(i)
+	}
 	s.setState(i, state, cause)
 	s.bump(i)
 }
@@ -135,7 +140,7 @@ func Due(cfg Config, g *Group, live map[string]Liveness) Millis {
 		case m.leased():
 			add(max(live[m.ID].Deadline, g.GraceUntil), 0)
 		case m.State == Waiting:
-			add(m.Since, cfg.Lease)
+			add(max(m.Since.Add(cfg.Lease), g.GraceUntil), 0)
 		default:
 			add(m.Since, cfg.StaleRetention)
 		}

@@ -17,7 +17,7 @@ type heard struct {
 // hear applies one heartbeat. The order matters: repeats before every other rule (E5),
 // then evidence (J1), then what the request asks for.
 func (s *step) hear(req *protocol.HeartbeatRequest) {
-	if req.ProtocolVersion < protocol.MinVersion || req.ProtocolVersion > protocol.Version {
+	if !spoken(req) {
 		s.refuse(req, protocol.StatusUnsupportedProtocol, protocol.ReasonProtocol)
 		return
 	}
@@ -31,7 +31,7 @@ func (s *step) hear(req *protocol.HeartbeatRequest) {
 			s.unsteady = true
 			return
 		}
-		s.openRound(req)
+		s.openRound(req) // an earlier heartbeat of the step made it one
 	}
 	switch req.MemberEpoch {
 	case protocol.EpochJoin:
@@ -43,13 +43,18 @@ func (s *step) hear(req *protocol.HeartbeatRequest) {
 	}
 }
 
+// spoken tells whether the request's protocol version is one of ours.
+func spoken(req *protocol.HeartbeatRequest) bool {
+	return req.ProtocolVersion >= protocol.MinVersion && req.ProtocolVersion <= protocol.Version
+}
+
 // repeats tells whether req is not newer than the last applied request (E5).
 func (s *step) repeats(req *protocol.HeartbeatRequest) bool {
 	last := s.liveness(req.MemberID)
 	if req.Incarnation != last.Incarnation {
 		return false
 	}
-	if req.Incarnation == "" {
+	if req.Incarnation == "" || req.Sequence <= 0 {
 		return req.RequestID == last.RequestID
 	}
 	return req.Sequence <= last.Sequence
@@ -81,13 +86,13 @@ func (s *step) hearReport(i int, known bool, req *protocol.HeartbeatRequest) {
 	}
 	m := s.g.Members[i]
 	switch {
-	case req.MemberEpoch > m.Epoch:
-		// Evidence that was counted already, or of another known lineage (E4).
-		s.refuse(req, protocol.StatusInvalidRequest, protocol.ReasonFutureEpoch)
 	case !m.Listening():
 		s.refuse(req, protocol.StatusFencedMemberEpoch, reasonFor(m))
 	case req.Incarnation != m.Incarnation:
 		s.refuse(req, protocol.StatusFencedMemberEpoch, protocol.ReasonStaleEpoch)
+	case req.MemberEpoch > m.Epoch:
+		// Evidence that was counted already, or of another known lineage (E4).
+		s.refuse(req, protocol.StatusInvalidRequest, protocol.ReasonFutureEpoch)
 	case req.MemberEpoch < m.JoinEpoch && s.g.Round == nil:
 		s.refuse(req, protocol.StatusFencedMemberEpoch, protocol.ReasonStaleEpoch)
 	case req.MemberEpoch < m.Epoch:
@@ -173,7 +178,7 @@ func (s *step) goodbye(req *protocol.HeartbeatRequest) {
 func (s *step) renew(req *protocol.HeartbeatRequest) { s.beat(req, false) }
 
 func (s *step) beat(req *protocol.HeartbeatRequest, forced bool) {
-	last := s.in.Live[req.MemberID]
+	last := s.liveness(req.MemberID)
 	sync := int64(0)
 	if s.g.Round != nil {
 		s.unsteady = true

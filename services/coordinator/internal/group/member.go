@@ -66,9 +66,13 @@ func (s *step) fence(i int, cause Cause, req *protocol.HeartbeatRequest) {
 }
 
 // linger turns the member's holds into lingering ones, until the stored deadline (H4, T3).
+// Where that was lost the member may have renewed just now: until one lease from now.
 func (s *step) linger(i int) {
 	m := s.g.Members[i]
 	deadline := s.rely(m.ID).Deadline
+	if _, found := s.in.Live[m.ID]; !found {
+		deadline = s.in.Now.Add(s.cfg.Lease)
+	}
 	for shard, h := range s.g.Holds {
 		if !h.by(m) {
 			continue

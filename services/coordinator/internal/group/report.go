@@ -35,7 +35,7 @@ func listings(req *protocol.HeartbeatRequest) map[int]listing {
 // ownsWithoutHold tells whether the report names a shard as read or still being given
 // back that the member does not hold (R1). An index outside the reading set is one (R5).
 func (s *step) ownsWithoutHold(m Member, req *protocol.HeartbeatRequest) bool {
-	holds := func(shard int) bool { return shard < len(s.g.Holds) && s.g.Holds[shard].by(m) }
+	holds := func(shard int) bool { return shard >= 0 && shard < len(s.g.Holds) && s.g.Holds[shard].by(m) }
 	for _, shard := range req.OwnedShards {
 		if !holds(shard.ShardIndex) {
 			return true

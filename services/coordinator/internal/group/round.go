@@ -24,6 +24,17 @@ func (s *step) checkStore() {
 	}
 }
 
+// checkClaims looks for heartbeats that know of something the store has lost, before time
+// has its say on the state that came back (T2): members do not expire by lost leases.
+func (s *step) checkClaims() {
+	for _, req := range s.in.Heartbeats {
+		i, known := s.g.find(req.MemberID)
+		if spoken(req) && !(known && s.repeats(req)) && s.evidence(i, known, req) {
+			s.openRound(req)
+		}
+	}
+}
+
 func (s *step) identityChanged() bool {
 	known := func(identity string) bool { return identity != "" && identity != identityNone }
 	return known(s.g.Identity) && known(s.in.Identity) && s.g.Identity != s.in.Identity
@@ -48,8 +59,11 @@ func (s *step) evidence(i int, known bool, req *protocol.HeartbeatRequest) bool 
 	if known {
 		stored = s.g.Members[i].Epoch
 	}
-	return req.MetadataVersion > max(s.base.MetadataVersion, s.g.ClaimedVersion) ||
-		req.MemberEpoch > max(stored, s.g.ClaimedEpoch)
+	version := s.base.MetadataVersion
+	if req.Lineage == "" { // with a lineage a claim cannot come again: it became known
+		version, stored = max(version, s.g.ClaimedVersion), max(stored, s.g.ClaimedEpoch)
+	}
+	return req.MetadataVersion > version || req.MemberEpoch > stored
 }
 
 // openRound opens a correction round with its barrier and a new lineage, in one commit

@@ -98,6 +98,7 @@ func Step(cfg Config, g *Group, in Input) Output {
 	s := &step{cfg: cfg, in: in, base: g, g: g}
 	if in.Fresh {
 		s.checkStore()
+		s.checkClaims()
 		s.runDue()
 	}
 	for _, req := range in.Heartbeats {
