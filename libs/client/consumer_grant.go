@@ -1,0 +1,231 @@
+package client
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis-stream-coordinator/rsc/libs/client/internal/member"
+	"github.com/redis-stream-coordinator/rsc/libs/clock"
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+	"github.com/redis-stream-coordinator/rsc/libs/routing"
+)
+
+// grant is one shard from the OK that started it until nothing of it runs any more. A shard
+// that is granted again is another grant, which waits for the end of the one before.
+type grant struct {
+	session *session
+	shard   int
+	number  int64
+	fence   int64
+	key     string
+
+	ctx    context.Context //nolint:containedctx // it is the life of the grant, not of a call.
+	cancel context.CancelFunc
+	// stop is closed when nothing new may be started, lost when the shard was dropped, ended
+	// when nothing runs any more.
+	stop  chan struct{}
+	lost  chan struct{}
+	ended chan struct{}
+	// before is the grant of the same shard that this process had last; nil without one.
+	before *grant
+	// pending counts delivered records that are not settled; nil where nobody knows.
+	pending func() int64
+
+	stopped  atomic.Bool // revoked or dropped
+	dropped  atomic.Bool
+	inFlight atomic.Int64
+
+	mu       sync.Mutex
+	reading  bool
+	drainBy  time.Duration // 0 until revoked
+	progress protocol.ShardProgress
+	fault    string
+}
+
+func newGrant(s *session, action member.Action) *grant {
+	g := &grant{
+		session: s, shard: action.Shard, number: action.Grant, fence: action.Fence,
+		key:   routing.StreamKey(s.consumer.sub.Stream, action.Shard),
+		stop:  make(chan struct{}),
+		lost:  make(chan struct{}),
+		ended: make(chan struct{}),
+	}
+	g.ctx, g.cancel = context.WithCancel(s.work)
+	g.progress.Shard.ShardIndex, g.progress.StreamKey = g.shard, g.key
+	g.before = s.consumer.books.succeed(g)
+	return g
+}
+
+// run does the work of the grant and tells the session when it has ended.
+func (g *grant) run(w worker) {
+	if g.awaitBefore() {
+		w.work(g)
+	}
+	g.cancel()
+	close(g.ended)
+	g.session.post(event{kind: workEnded, grant: g})
+}
+
+// awaitBefore waits until the grant before has ended, at most for DrainTimeout: what a stuck
+// handler of it still holds is not touched (field case F10). It reports false when the
+// grant has been stopped meanwhile.
+func (g *grant) awaitBefore() bool {
+	if g.before == nil {
+		return !g.stopped.Load()
+	}
+	timer := clock.NewTimer(g.session.consumer.sub.DrainTimeout)
+	defer timer.Stop()
+	select {
+	case <-g.before.ended:
+	case <-timer.C:
+	case <-g.stop:
+	}
+	g.before = nil
+	return !g.stopped.Load()
+}
+
+// mayStart tells whether a read or a handler may be started now (protocol H5).
+func (g *grant) mayStart() bool { return !g.stopped.Load() && g.session.leaseLeft() > 0 }
+
+// mayAck tells whether records of the shard may be acknowledged now (protocol H5).
+func (g *grant) mayAck() bool { return !g.dropped.Load() && g.session.leaseLeft() > 0 }
+
+// beginRead tells whether a read may be sent; endRead is called when it has returned.
+func (g *grant) beginRead() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.reading = g.mayStart()
+	return g.reading
+}
+
+func (g *grant) endRead() {
+	g.mu.Lock()
+	g.reading = false
+	revoked := g.stopped.Load()
+	g.mu.Unlock()
+	if revoked {
+		g.session.post(event{kind: readStopped, grant: g})
+	}
+}
+
+// revoke stops new reads and handlers, and reports whether a read is still out. Handlers
+// have until drainBy; then their context ends.
+func (g *grant) revoke(drainBy time.Duration) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.drainBy = drainBy
+	g.halt()
+	return g.reading
+}
+
+// drop stops everything: no acknowledgement any more, and handlers are told.
+func (g *grant) drop() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.dropped.CompareAndSwap(false, true) {
+		close(g.lost)
+	}
+	g.halt()
+	g.cancel()
+}
+
+func (g *grant) halt() {
+	if g.stopped.CompareAndSwap(false, true) {
+		close(g.stop)
+	}
+}
+
+// expire ends the context of handlers that have used up the time to drain, and returns when
+// that is otherwise; 0 is never.
+func (g *grant) expire(now time.Duration) time.Duration {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.drainBy == 0 || g.ctx.Err() != nil {
+		return 0
+	}
+	if now >= g.drainBy {
+		g.cancel()
+		return 0
+	}
+	return g.drainBy
+}
+
+// pause waits for d, and reports false when the grant was stopped first.
+func (g *grant) pause(d time.Duration) bool {
+	timer := clock.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-g.stop:
+		return false
+	}
+}
+
+// report returns the progress for a heartbeat.
+func (g *grant) report() protocol.ShardProgress {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	progress := g.progress
+	if g.pending != nil {
+		progress.PendingCount = g.pending()
+	}
+	return progress
+}
+
+// note changes the progress.
+func (g *grant) note(change func(*protocol.ShardProgress)) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	change(&g.progress)
+}
+
+// books remembers per shard what this process is doing with it, over all members and grants.
+type books struct {
+	mu     sync.Mutex
+	latest map[int]*grant
+	held   map[int]map[string]struct{} // ids in handlers, by shard
+}
+
+// succeed makes g the latest grant of its shard and returns the one before.
+func (b *books) succeed(g *grant) *grant {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.latest == nil {
+		b.latest, b.held = map[int]*grant{}, map[int]map[string]struct{}{}
+	}
+	before := b.latest[g.shard]
+	b.latest[g.shard] = g
+	if b.held[g.shard] == nil {
+		b.held[g.shard] = map[string]struct{}{}
+	}
+	return before
+}
+
+// take marks a record as being handled; it reports false when it is already.
+func (b *books) take(shard int, id string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if _, taken := b.held[shard][id]; taken {
+		return false
+	}
+	b.held[shard][id] = struct{}{}
+	return true
+}
+
+// release ends take.
+func (b *books) release(shard int, id string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.held[shard], id)
+}
+
+// handling tells whether this process is handling the record (field case F10).
+func (b *books) handling(shard int, id string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	_, taken := b.held[shard][id]
+	return taken
+}

@@ -1,0 +1,144 @@
+package client
+
+import (
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/redis-stream-coordinator/rsc/libs/client/internal/stream"
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+	"github.com/redis-stream-coordinator/rsc/libs/redisx"
+)
+
+// Timing of reads.
+const (
+	// leaseMargin is what a blocking read leaves of the lease (protocol H5, field case F16).
+	leaseMargin = 500 * time.Millisecond
+	// leasePoll is how often a reader without enough lease looks again.
+	leasePoll = 10 * time.Millisecond
+	// sweepEvery is how often a reader looks for pending records that nobody of this process
+	// knows of, such as a batch that was lost with its connection or a late read of a former
+	// owner. They are taken over when they have been idle as long.
+	sweepEvery = 15 * time.Second
+)
+
+// reader reads one shard and gives its records to the handler, one after the other.
+type reader struct {
+	*grant
+	consumer *Consumer
+	sub      Subscription
+	shardKey *stream.Reader
+	handler  Handler
+	acks     *acker
+
+	// What follows belongs to the acker's mutex.
+	unacked int // acknowledgements that are not out yet
+	idle    []chan struct{}
+
+	// What follows belongs to the goroutine of work.
+	adopted bool          // everything pending at the take-over has been gone through
+	sweepAt time.Duration // when to look again
+	trouble trouble
+
+	retryMu sync.Mutex
+	retries retryBook
+	// unsettled are records whose handler returned nil without settling them (AckExplicit).
+	unsettled map[string]struct{}
+}
+
+func newReader(s *session, g *grant, handler Handler) *reader {
+	c := s.consumer
+	r := &reader{
+		grant: g, consumer: c, sub: c.sub, handler: handler, acks: s.acks,
+		shardKey:  stream.NewReader(c.conns, c.scripts, g.key, c.sub.Group, s.id),
+		retries:   newRetryBook(c.sub.Retry),
+		unsettled: map[string]struct{}{},
+		trouble:   newTrouble(s.log.With("shard", g.shard)),
+	}
+	g.pending = r.pending
+	return r
+}
+
+// pending returns how many delivered records of the shard are not settled.
+func (r *reader) pending() int64 {
+	r.retryMu.Lock()
+	defer r.retryMu.Unlock()
+	return int64(len(r.retries.list)+len(r.unsettled)) + r.inFlight.Load()
+}
+
+// work implements worker: adopt what is pending, then read until the shard is given up, then
+// let the acknowledgements out.
+func (r *reader) work(*grant) {
+	for !r.stopped.Load() {
+		if !r.mayStart() {
+			r.pause(leasePoll)
+			continue
+		}
+		switch err := r.round(); {
+		case err == nil:
+			r.recovered()
+		case !errors.Is(err, errGivenUp):
+			r.failed(err)
+		}
+	}
+	r.acks.drain(r)
+}
+
+// round is one turn: adoption while it is owed, records that are due again, one read.
+func (r *reader) round() error {
+	if !r.adopted || r.now() >= r.sweepAt {
+		if err := r.adopt(); err != nil {
+			return err
+		}
+	}
+	if err := r.retryDue(); err != nil {
+		return err
+	}
+	records, err := r.read()
+	if err != nil {
+		return err
+	}
+	return r.deliverAll(records)
+}
+
+// deliverAll delivers records in their order. Those that an orderly hand-over leaves
+// unhandled stay pending for the next owner, as if they had not been delivered.
+func (r *reader) deliverAll(records []stream.Record) error {
+	for at, record := range records {
+		if err := r.deliver(record); err != nil {
+			r.adopted = false
+			if r.mayAck() {
+				r.shardKey.PutBack(r.ctx, records[at:])
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// read reads one batch. It is sent only within the lease, and blocks at most until shortly
+// before its end.
+func (r *reader) read() ([]stream.Record, error) {
+	block := min(r.sub.PollTimeout, r.session.leaseLeft()-leaseMargin, r.retryIn(), r.sweepAt-r.now())
+	if r.session.leaseLeft() < leaseMargin {
+		r.pause(leasePoll)
+		return nil, nil
+	}
+	if !r.beginRead() {
+		return nil, nil
+	}
+	records, err := r.shardKey.Read(r.ctx, r.sub.BatchSize, block)
+	r.endRead()
+	if redisx.StateOf(err) == redisx.StateTimeout {
+		// No data (F16), but a batch may have been on its way: it is looked for as pending.
+		r.adopted = false
+		return nil, nil
+	}
+	if len(records) > 0 {
+		last := records[len(records)-1].ID
+		r.note(func(p *protocol.ShardProgress) { p.LastDeliveredID = &last })
+	}
+	return records, err
+}
+
+func (r *reader) now() time.Duration { return r.session.now() }

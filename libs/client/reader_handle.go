@@ -1,0 +1,152 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/redis-stream-coordinator/rsc/libs/client/internal/stream"
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+)
+
+// errGivenUp ends a turn of a reader whose shard was revoked or dropped.
+var errGivenUp = errors.New("shard was given up")
+
+// deliver gives one record to the handler and takes care of a failure. An error ends the
+// reader's turn: what it still has in hand stays pending and is adopted, by this reader or
+// by the next owner.
+func (r *reader) deliver(record stream.Record) error {
+	m := r.message(record)
+	for {
+		if limit := r.sub.Retry.MaxDeliveries; limit > 0 && m.Deliveries > limit {
+			return r.deadLetter(m, ErrTooManyDeliveries)
+		}
+		pause, err := r.attempt(m)
+		switch {
+		case err == nil || errors.Is(err, errGivenUp):
+			return err
+		case r.exhausted(m.Deliveries):
+			return r.deadLetter(m, err)
+		case !r.sub.StrictOrder:
+			r.again(m.ID, m.Deliveries, pause)
+			return nil
+		}
+		if m, err = r.insist(m, pause); m == nil {
+			return err
+		}
+	}
+}
+
+// attempt runs the handler on m. It waits for a free slot of the member; slots are given in
+// the order of asking, so no shard starves. The right to start is checked at the last moment
+// (protocol H5, field cases F25 and F29).
+func (r *reader) attempt(m *Message) (time.Duration, error) {
+	select {
+	case r.session.slots <- struct{}{}:
+	case <-r.stop:
+		return 0, errGivenUp
+	}
+	defer func() { <-r.session.slots }()
+	r.inFlight.Add(1)
+	defer r.inFlight.Add(-1)
+	if !r.awaitLease() {
+		return 0, errGivenUp
+	}
+	if !r.consumer.books.take(r.shard, m.ID) {
+		return 0, nil // this process is handling it
+	}
+	defer r.consumer.books.release(r.shard, m.ID)
+	return r.handle(m)
+}
+
+// awaitLease waits out a lease that is over but not yet noticed as such.
+func (r *reader) awaitLease() bool {
+	for !r.mayStart() {
+		if !r.pause(leasePoll) {
+			return false
+		}
+	}
+	return true
+}
+
+// errNacked is the failure of a message that its handler gave back.
+var errNacked = errors.New("handler gave the record back")
+
+// handle runs the handler and settles what it left to the consumer. A failure comes with
+// the pause that the handler asked for, 0 if none.
+func (r *reader) handle(m *Message) (time.Duration, error) {
+	err := r.call(m)
+	settled, pause := m.finish(func() {
+		if err == nil && r.sub.AckMode == AckExplicit {
+			r.keep(m.ID)
+		}
+	})
+	if err == nil && settled == nacked {
+		err = errNacked
+	}
+	if err != nil {
+		r.consumer.counters.failed.Add(1)
+		r.trouble.log.Debug("handler failed", "id", m.ID, "deliveries", m.Deliveries, "error", err)
+		if settled == acked {
+			return 0, nil // the application has decided
+		}
+		return pause, err
+	}
+	r.consumer.counters.handled.Add(1)
+	if r.sub.AckMode == AckAfterHandler && m.settle(acked) {
+		r.acks.add(ack{reader: r, id: m.ID, mode: stream.AckMode{Fenced: r.sub.FencedAcks}})
+	}
+	return 0, nil
+}
+
+// call runs the handler; a panic is an error.
+func (r *reader) call(m *Message) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("handler panicked: %v", cause)
+			r.trouble.log.Error("handler panicked", "id", m.ID, "cause", cause, "stack", string(debug.Stack()))
+		}
+	}()
+	return r.handler(r.ctx, m)
+}
+
+// message makes a Message of a record.
+func (r *reader) message(record stream.Record) *Message {
+	m := &Message{
+		Stream: r.sub.Stream, Group: r.sub.Group, Shard: r.shard, ID: record.ID,
+		Fields:     make(map[string]string, len(record.Values)),
+		Deliveries: record.Deliveries, FenceToken: r.fence, owner: r,
+	}
+	for name, value := range record.Values {
+		text, _ := value.(string) // go-redis reads every field as a string
+		if name == KeyField {
+			m.Key = text
+			continue
+		}
+		m.Fields[name] = text
+	}
+	return m
+}
+
+// keep remembers a record that the application has not settled, so that it is not taken for
+// a lost one (field case F10).
+func (r *reader) keep(id string) {
+	r.retryMu.Lock()
+	defer r.retryMu.Unlock()
+	r.unsettled[id] = struct{}{}
+}
+
+// forget ends keep and a record's retries.
+func (r *reader) forget(id string) {
+	r.retryMu.Lock()
+	defer r.retryMu.Unlock()
+	delete(r.unsettled, id)
+	r.retries.remove(id)
+}
+
+// acked notes an acknowledgement that Redis has.
+func (r *reader) acked(id string) {
+	r.forget(id)
+	r.note(func(p *protocol.ShardProgress) { p.LastAckedID = &id })
+}
