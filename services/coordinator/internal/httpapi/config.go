@@ -1,0 +1,68 @@
+package httpapi
+
+import (
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/redis-stream-coordinator/rsc/libs/httpx"
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+)
+
+// Config is what the API needs to know. A zero field takes its default.
+type Config struct {
+	// BasePath is the prefix of all paths but /healthz, /readyz and /version
+	// (protocol.BasePath). It begins with a slash; "/" serves the API at the root.
+	BasePath string
+	// MaxShards is limits.max-shards: the largest shard count, and the most entries that
+	// a list of a heartbeat may have (protocol.DefaultMaxShards).
+	MaxShards int
+	// KeyPrefix is the prefix of the coordinator's own Redis keys, with which no stream
+	// prefix may begin (protocol.DefaultKeyPrefix).
+	KeyPrefix string
+	// Timing is what the compatibility endpoint reports.
+	Timing Timing
+	// Build is what /version reports.
+	Build protocol.VersionResponse
+	// CallTimeout bounds heartbeats and reads below the API (5 s), MutationTimeout
+	// creations and deletions (60 s). Past it the answer is 503 STORE_UNAVAILABLE.
+	CallTimeout, MutationTimeout time.Duration
+}
+
+// Timing holds the running values of the group protocol (protocol, Terms). Zero fields
+// take the protocol's defaults.
+type Timing struct {
+	HeartbeatInterval, MemberLease, RebalanceTimeout time.Duration
+}
+
+// Deps are the parts that the API stands on. All but Gate and Log are required.
+type Deps struct {
+	Heartbeats Heartbeats
+	Catalog    Catalog
+	Views      Views
+	Health     Health
+	// Gate refuses requests while the process terminates; nil never does.
+	Gate *httpx.Gate
+	// Log takes the access log and internal errors; nil discards them.
+	Log *slog.Logger
+}
+
+func (c Config) withDefaults() Config {
+	c.BasePath = strings.TrimRight(orDefault(c.BasePath, protocol.BasePath), "/")
+	c.MaxShards = orDefault(c.MaxShards, protocol.DefaultMaxShards)
+	c.KeyPrefix = orDefault(c.KeyPrefix, protocol.DefaultKeyPrefix)
+	c.Timing.HeartbeatInterval = orDefault(c.Timing.HeartbeatInterval, protocol.DefaultHeartbeatInterval)
+	c.Timing.MemberLease = orDefault(c.Timing.MemberLease, protocol.DefaultMemberLease)
+	c.Timing.RebalanceTimeout = orDefault(c.Timing.RebalanceTimeout, protocol.DefaultRebalanceTimeout)
+	c.CallTimeout = orDefault(c.CallTimeout, 5*time.Second)
+	c.MutationTimeout = orDefault(c.MutationTimeout, time.Minute)
+	return c
+}
+
+func orDefault[T comparable](value, fallback T) T {
+	var zero T
+	if value == zero {
+		return fallback
+	}
+	return value
+}

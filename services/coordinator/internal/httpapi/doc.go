@@ -1,0 +1,13 @@
+// Package httpapi is the coordinator's HTTP face: it routes, reads and checks requests,
+// asks the layer below, and answers in the shapes of the wire contract.
+//
+// Everything that can be refused by looking at the request alone is refused here, so
+// that no malformed name, size or report reaches the group protocol (protocol R5, wire
+// contract). What is decided by state - epochs, members, layouts - is decided below and
+// comes back as an answer or as a *protocol.Error.
+//
+// File map: router.go is the table of endpoints; path.go and names.go guard paths;
+// heartbeat.go with heartbeatcheck.go and report.go take heartbeats; catalog.go with
+// catalogcheck.go take mutations of streams and groups; views.go, routing.go, health.go
+// and compatibility.go answer reads; complete.go keeps null out of lists and maps.
+package httpapi

@@ -1,0 +1,145 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/redis-stream-coordinator/rsc/libs/httpx"
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+)
+
+const heartbeatRoute = "/members/{memberId}/heartbeat"
+
+// api holds what the handlers share; it does not change after New.
+type api struct {
+	Config
+	Deps
+
+	answers httpx.Answers
+	bodies  bodies
+}
+
+// answer is what a handler has to say when it does not refuse.
+type answer struct {
+	status int
+	body   any
+}
+
+// handler serves one endpoint; the context carries the endpoint's time limit.
+type handler func(ctx context.Context, w http.ResponseWriter, r *http.Request) (answer, error)
+
+// New returns the coordinator's API. It holds no goroutines and needs no closing;
+// deps.Gate is closed by whoever ends the process.
+func New(config Config, deps Deps) http.Handler {
+	if deps.Gate == nil {
+		deps.Gate = httpx.NewGate()
+	}
+	a := &api{Config: config.withDefaults(), Deps: deps, answers: httpx.NewAnswers(deps.Log), bodies: newBodies()}
+
+	root := chi.NewRouter()
+	root.Use(httpx.Identify, httpx.AccessLog(deps.Log, levelOf), a.answers.Recover, a.guardPath)
+	root.NotFound(a.notFound)
+	root.MethodNotAllowed(a.methodNotAllowed(root))
+	root.Get("/healthz", a.read(a.live))
+	root.Get("/readyz", a.read(a.ready))
+	root.Get("/version", a.read(a.version))
+	if a.BasePath == "" {
+		a.routes(root)
+	} else {
+		root.Route(a.BasePath, a.routes)
+	}
+	return root
+}
+
+// routes is the table of endpoints below the base path. Health and compatibility are
+// answered while the process terminates, all else is refused (storage design, Failure).
+func (a *api) routes(base chi.Router) {
+	base.Get("/monitoring/health", a.read(a.health))
+	base.Get("/monitoring/compatibility", a.read(a.compatibility))
+	base.Group(func(r chi.Router) {
+		r.Use(a.Gate.Handler(a.answers))
+		r.Get("/streams", a.read(a.streams))
+		r.Get("/streams/{streamPrefix}", a.read(a.stream))
+		r.Post("/streams/{streamPrefix}", a.mutation(a.createStream))
+		r.Delete("/streams/{streamPrefix}", a.mutation(a.deleteStream))
+
+		const group = "/streams/{streamPrefix}/groups/{consumerGroup}"
+		r.Get(group, a.read(a.group))
+		r.Post(group, a.mutation(a.createGroup))
+		r.Delete(group, a.mutation(a.deleteGroup))
+		r.Get(group+"/producer-routing", a.read(a.routing))
+		r.Post(group+heartbeatRoute, a.read(a.heartbeat))
+
+		r.Get("/monitoring/groups", a.read(a.groups))
+		r.Get("/monitoring"+group, a.read(a.group))
+		r.Get("/monitoring"+group+"/members", a.read(a.members))
+		r.Get("/monitoring"+group+"/assignments", a.read(a.assignments))
+		r.Get("/monitoring"+group+"/migrations", a.read(a.migrations))
+	})
+}
+
+func (a *api) read(serve handler) http.HandlerFunc { return a.within(a.CallTimeout, serve) }
+
+func (a *api) mutation(serve handler) http.HandlerFunc { return a.within(a.MutationTimeout, serve) }
+
+// within serves an endpoint with a time limit for what it asks below.
+func (a *api) within(limit time.Duration, serve handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), limit)
+		defer cancel()
+		said, err := serve(ctx, w, r)
+		switch {
+		case err == nil && said.status == http.StatusNotModified:
+			w.WriteHeader(said.status)
+		case err == nil:
+			a.answers.JSON(w, r, said.status, said.body)
+		case outOfTime(ctx, err):
+			a.answers.Error(w, r, protocol.Errorf(protocol.CodeStoreUnavailable, "not answered in time").Because(err))
+		default:
+			a.answers.Error(w, r, err)
+		}
+	}
+}
+
+// outOfTime reports whether err only says that ctx has ended: the time limit, or a
+// caller who has gone away and reads no answer.
+func outOfTime(ctx context.Context, err error) bool {
+	var refusal *protocol.Error
+	return ctx.Err() != nil && !errors.As(err, &refusal) &&
+		(errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled))
+}
+
+func (a *api) notFound(w http.ResponseWriter, r *http.Request) {
+	a.answers.Error(w, r, protocol.Errorf(protocol.CodeNotFound, "there is no such endpoint"))
+}
+
+func (a *api) methodNotAllowed(root chi.Routes) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var allowed []string
+		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
+			if root.Match(chi.NewRouteContext(), method, r.URL.EscapedPath()) {
+				allowed = append(allowed, method)
+			}
+		}
+		w.Header().Set("Allow", strings.Join(allowed, ", "))
+		a.answers.Error(w, r, protocol.Errorf(protocol.CodeMethodNotAllowed, "this endpoint does not take %q", protocol.Echo(r.Method)))
+	}
+}
+
+// levelOf keeps heartbeats, one a second and member, out of the normal log.
+func levelOf(r *http.Request, status int) slog.Level {
+	switch {
+	case status >= http.StatusInternalServerError:
+		return slog.LevelWarn
+	case strings.HasSuffix(r.Pattern, heartbeatRoute):
+		return slog.LevelDebug
+	default:
+		return slog.LevelInfo
+	}
+}
