@@ -412,6 +412,34 @@ func TestUnservedGroupIsNotExpiredAtOnce(t *testing.T) {
 	})
 }
 
+// T1: a coordinator that was cut off and comes back with its cache must not make the group
+// look served, or the next decision expires everybody who could not report.
+func TestCacheOfACutOffCoordinatorDoesNotHideThatNobodyServed(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, m *machine) {
+		m.create(orders, 2)
+		l := m.coordinator(true)
+		a, b := &member{id: "a", incarnation: "i"}, &member{id: "b", incarnation: "i"}
+		a.beat(t, l)
+		time.Sleep(9 * time.Second)
+		m.door.down.Store(true)
+		time.Sleep(14 * time.Second)
+		m.door.down.Store(false)
+		a.epoch, a.owned = 0, nil
+		require.Equal(t, []int{0, 1}, shardsOf(a.beat(t, l)))
+		require.Equal(t, protocol.StatusOK, b.beat(t, l).Status)
+		require.NotEqual(t, group.Expired, stateOf(t, l, "a"))
+	})
+}
+
+func stateOf(t *testing.T, l *loop.Loop, id string) group.MemberState {
+	t.Helper()
+	view, err := l.View(t.Context(), orders)
+	require.NoError(t, err)
+	found, _ := view.Group.Find(id)
+	return found.State
+}
+
 func TestCloseFinishesEnteredWorkAndRefusesNew(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T, m *machine) {

@@ -76,9 +76,13 @@ func (w *worker) input(requests []*protocol.HeartbeatRequest, fresh bool) group.
 }
 
 // needsLoad tells whether the cached snapshot may not be used: there is none, something
-// is due, or the store's clock jumped.
+// is due, the store's clock jumped, or this process has not heard for long that anybody
+// serves the group. In the last case a touch would hide that nobody did (T1).
 func (w *worker) needsLoad() bool {
 	if w.snap == nil || w.watch.jumped {
+		return true
+	}
+	if w.watch.estimate() >= w.snap.servedAt.Add(w.loop.cfg.Group.Lease/2) {
 		return true
 	}
 	if !w.wake().isDue() {
