@@ -104,12 +104,10 @@ func (c *Client) NewProducer(ctx context.Context, stream, group string, opts Pro
 // stays paused. Pause, a scale of the stream, Refresh and Resume, in this order, keep
 // workloads that cannot bear duplicates or a change of order from spanning the change.
 func (p *Producer) Pause(ctx context.Context) error {
-	select {
-	case <-p.gate.pause():
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("pause: %w", ctx.Err())
+	if err := p.gate.wait(ctx, p.gate.pause()); err != nil {
+		return fmt.Errorf("pause producer: %w", err)
 	}
+	return nil
 }
 
 // Resume ends a Pause.
@@ -132,15 +130,13 @@ func (p *Producer) refresh(ctx context.Context) error {
 // Closing again does nothing.
 func (p *Producer) Close(ctx context.Context) error {
 	defer p.routes.Close()
-	select {
-	case <-p.gate.close():
-		p.async.stop()
-		<-p.async.ended
-		return nil
-	case <-ctx.Done():
-		p.async.stop()
-		return fmt.Errorf("close producer: %w", ctx.Err())
+	err := p.gate.wait(ctx, p.gate.close())
+	p.async.stop()
+	if err != nil {
+		return fmt.Errorf("close producer: %w", err)
 	}
+	<-p.async.ended
+	return nil
 }
 
 // ProducerStatus is how a Producer does.

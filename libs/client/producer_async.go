@@ -100,7 +100,12 @@ func (q *asyncQueue) run(ctx context.Context) {
 			q.giveBack()
 			return
 		case item := <-q.items:
-			q.publish(ctx, q.collect(item))
+			items := q.collect(item)
+			if ctx.Err() != nil { // both were ready
+				q.fail(items)
+				continue
+			}
+			q.publish(ctx, items)
 		}
 	}
 }
@@ -147,14 +152,20 @@ func (q *asyncQueue) finish(item *asyncItem) {
 	q.producer.gate.leave(1)
 }
 
+func (q *asyncQueue) fail(items []asyncItem) {
+	for i := range items {
+		items[i].write.err = ErrProducerClosed
+		q.finish(&items[i])
+	}
+}
+
 // giveBack fails what is buffered, until nobody can add to it.
 func (q *asyncQueue) giveBack() {
 	empty := q.producer.gate.close()
 	for {
 		select {
 		case item := <-q.items:
-			item.write.err = ErrProducerClosed
-			q.finish(&item)
+			q.fail([]asyncItem{item})
 		case <-empty:
 			return
 		}

@@ -1,6 +1,9 @@
 package client
 
-import "sync"
+import (
+	"context"
+	"sync"
+)
 
 // publishGate counts the records that are on their way, and keeps new ones out while the
 // producer is paused or closed.
@@ -69,6 +72,22 @@ func (g *publishGate) empty() <-chan struct{} {
 		g.idle = append(g.idle, waiting)
 	}
 	return waiting
+}
+
+// wait returns nil when empty, a channel of pause or close, is closed, also when ctx is
+// over already.
+func (g *publishGate) wait(ctx context.Context, empty <-chan struct{}) error {
+	select {
+	case <-empty:
+		return nil
+	default:
+	}
+	select {
+	case <-empty:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 func (g *publishGate) state() (inside int, paused bool) {
