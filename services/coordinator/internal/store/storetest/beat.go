@@ -29,7 +29,7 @@ func beatClaims() []claim {
 // send touches orders() with one beat and tells whether it was applied.
 func send(t trial, version store.Version, one store.Beat) bool {
 	t.Helper()
-	done := touched(t, store.Touch{Key: orders(), Version: version, Beats: []store.Beat{one}})
+	done := touched(t, store.Touch{Key: orders(), Version: version, Beats: []store.Beat{one}, ServedEvery: time.Hour})
 	require.Len(t, done.Applied, 1)
 	require.Len(t, done.Deadlines, 1)
 	require.Equal(t, loaded(t).Liveness[one.Member].Deadline, done.Deadlines[0])

@@ -1,0 +1,17 @@
+-- KEYS: record, events. ARGV: token, schema, layout, aggregate, event or '', length of
+-- the history. A history that was left to end is kept from now on.
+if redis.call('EXISTS', KEYS[1]) == 1 then
+  local _, refused = identity()
+  if refused then return refused end
+  local stored = fetch(KEYS[1], {'revision', 'token'})
+  if stored and stored.revision == '1' and stored.token == ARGV[1] then return {'ok', clock()} end
+  return {'exists'}
+end
+local now = clock()
+local refused = remember(KEYS[2], ARGV[6], '1', ARGV[5]) or put(KEYS[1], {
+  'revision', '1', 'token', ARGV[1], 'schemaVersion', ARGV[2], 'layoutVersion', ARGV[3],
+  'aggregate', ARGV[4], 'updatedAt', digits(now), 'servedAt', '0',
+})
+if refused then return refused end
+redis.call('PERSIST', KEYS[2])
+return {'ok', now}
