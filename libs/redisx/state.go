@@ -6,7 +6,7 @@ import (
 	"io"
 	"net"
 	"os"
-	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -85,8 +85,7 @@ func StateOf(err error) State {
 	if err == nil || errors.Is(err, redis.Nil) {
 		return StateOK
 	}
-	var reply redis.Error
-	if errors.As(err, &reply) {
+	if reply, ok := errors.AsType[redis.Error](err); ok {
 		return stateOfReply(reply.Error())
 	}
 	return stateOfNetwork(err)
@@ -95,18 +94,21 @@ func StateOf(err error) State {
 // stateOfReply goes by the first word of an error reply, which is its code.
 func stateOfReply(text string) State {
 	code, _, _ := strings.Cut(text, " ")
-	switch state := State(code); state {
-	case StateReadOnly, StateLoading, StateMasterDown, StateClusterDown, StateTryAgain, StateMoved, StateAsk,
-		StateBusy, StateOOM, StateDisk, StateNoReplicas, StateNoPerm, StateNoScript, StateNoGroup,
-		StateBusyGroup, StateUnblocked, StateWrongType:
-		return state
+	switch code {
 	case "NOAUTH", "WRONGPASS":
 		return StateNoPerm
 	case "ERR":
 		return stateOfPlain(text)
-	default:
-		return StateOther
 	}
+	named := [...]State{
+		StateReadOnly, StateLoading, StateMasterDown, StateClusterDown, StateTryAgain, StateMoved, StateAsk,
+		StateBusy, StateOOM, StateDisk, StateNoReplicas, StateNoPerm, StateNoScript, StateNoGroup,
+		StateBusyGroup, StateUnblocked, StateWrongType,
+	}
+	if slices.Contains(named[:], State(code)) {
+		return State(code)
+	}
+	return StateOther
 }
 
 // stateOfPlain reads replies under the general code: a full server, and the error
@@ -119,11 +121,14 @@ func stateOfPlain(text string) State {
 	if !strings.HasPrefix(text, "ERR Error running script") {
 		return StateOther
 	}
-	inner := regexp.MustCompile(`: -?([A-Z]+ .*)$`).FindStringSubmatch(text)
-	if inner == nil || strings.HasPrefix(inner[1], "ERR ") {
-		return StateOther
+	_, inner, _ := strings.Cut(text, ": ")
+	for inner != "" {
+		if state := stateOfReply(strings.TrimPrefix(inner, "-")); state != StateOther {
+			return state
+		}
+		_, inner, _ = strings.Cut(inner, ": ")
 	}
-	return stateOfReply(inner[1])
+	return StateOther
 }
 
 func stateOfNetwork(err error) State {

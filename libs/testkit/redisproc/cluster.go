@@ -36,7 +36,7 @@ func StartCluster(t testing.TB, masters int, opts ...Option) *Cluster {
 		c.buses = append(c.buses, bus)
 		c.nodes = append(c.nodes, Start(t, append(clusterArgs(bus), opts...)...))
 	}
-	if err := c.join(); err != nil {
+	if err := c.join(t.Context()); err != nil {
 		t.Fatalf("join the nodes of the cluster: %v", err)
 	}
 	if err := poll(c.complete); err != nil {
@@ -68,6 +68,8 @@ func (c *Cluster) Client(t testing.TB) *redis.ClusterClient {
 	return rdb
 }
 
+// clusterArgs configures a node. Nodes list a replica only after its first
+// replication ping, which by default comes after 10 seconds.
 func clusterArgs(bus string) []Option {
 	return []Option{WithArgs(
 		"--cluster-enabled", "yes", "--cluster-port", bus, "--cluster-announce-ip", "127.0.0.1",
@@ -76,38 +78,34 @@ func clusterArgs(bus string) []Option {
 	)}
 }
 
-// join hands out the slots and introduces every node to every later one.
-func (c *Cluster) join() error {
+// join hands out the slots and then introduces every node to every later one.
+func (c *Cluster) join(ctx context.Context) error {
 	for i, node := range c.nodes {
 		from, to := i*slotCount/len(c.nodes), (i+1)*slotCount/len(c.nodes)-1
-		err := node.withClient(func(ctx context.Context, rdb *redis.Client) error {
-			if err := rdb.Do(ctx, "CLUSTER", "ADDSLOTSRANGE", from, to).Err(); err != nil {
-				return fmt.Errorf("give slots %d-%d to node %d: %w", from, to, i, err)
+		// A node takes an epoch only while it knows no other node.
+		if err := node.run(ctx, "CLUSTER", "SET-CONFIG-EPOCH", i+1); err != nil {
+			return fmt.Errorf("set the epoch of node %d: %w", i, err)
+		}
+		if err := node.run(ctx, "CLUSTER", "ADDSLOTSRANGE", from, to); err != nil {
+			return fmt.Errorf("give slots %d-%d to node %d: %w", from, to, i, err)
+		}
+	}
+	for i, node := range c.nodes {
+		for j := i + 1; j < len(c.nodes); j++ {
+			if err := node.run(ctx, "CLUSTER", "MEET", "127.0.0.1", c.nodes[j].port, c.buses[j]); err != nil {
+				return fmt.Errorf("introduce node %d to node %d: %w", j, i, err)
 			}
-			if err := rdb.Do(ctx, "CLUSTER", "SET-CONFIG-EPOCH", i+1).Err(); err != nil {
-				return fmt.Errorf("set the epoch of node %d: %w", i, err)
-			}
-			for j := i + 1; j < len(c.nodes); j++ {
-				err := rdb.Do(ctx, "CLUSTER", "MEET", "127.0.0.1", c.nodes[j].port, c.buses[j]).Err()
-				if err != nil {
-					return fmt.Errorf("introduce node %d to node %d: %w", j, i, err)
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return err
 		}
 	}
 	return nil
 }
 
 // complete returns nil when every node knows all others and serves all slots.
-func (c *Cluster) complete(context.Context) error {
+func (c *Cluster) complete(ctx context.Context) error {
 	known := fmt.Sprintf("cluster_known_nodes:%d\r\n", len(c.nodes)+c.replicas)
 	size := fmt.Sprintf("cluster_size:%d\r\n", len(c.nodes))
 	for _, node := range c.nodes {
-		err := node.withClient(func(ctx context.Context, rdb *redis.Client) error {
+		err := node.withClient(ctx, func(ctx context.Context, rdb *redis.Client) error {
 			info, err := rdb.ClusterInfo(ctx).Result()
 			if err != nil {
 				return err
@@ -127,10 +125,17 @@ func (c *Cluster) complete(context.Context) error {
 }
 
 // withClient runs do with a client that lives no longer than the call.
-func (s *Server) withClient(do func(context.Context, *redis.Client) error) error {
-	ctx, cancel := context.WithTimeout(context.Background(), readyBudget)
+func (s *Server) withClient(ctx context.Context, do func(context.Context, *redis.Client) error) error {
+	ctx, cancel := context.WithTimeout(ctx, readyBudget)
 	defer cancel()
 	rdb := s.newClient()
 	defer func() { _ = rdb.Close() }()
 	return do(ctx, rdb)
+}
+
+// run sends one command whose reply does not matter.
+func (s *Server) run(ctx context.Context, args ...any) error {
+	return s.withClient(ctx, func(ctx context.Context, rdb *redis.Client) error {
+		return rdb.Do(ctx, args...).Err()
+	})
 }

@@ -31,7 +31,10 @@ func TestClusterNodeRejoinsAfterACrash(t *testing.T) {
 
 func TestClusterOfTwoIsRefused(t *testing.T) {
 	t.Parallel()
-	require.Contains(t, failure(t, func(t testing.TB) { StartCluster(t, 2) }), "at least 3 masters")
+	require.Contains(t, failure(t, func(tb testing.TB) {
+		tb.Helper()
+		StartCluster(tb, 2)
+	}), "at least 3 masters")
 }
 
 func TestReplicaServesItsMastersKeys(t *testing.T) {

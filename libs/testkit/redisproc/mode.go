@@ -27,7 +27,7 @@ const installHint = "redis-server is not on PATH; install it with: apt-get insta
 // empty. An unknown value fails the test.
 func SelectedMode(t testing.TB) Mode {
 	t.Helper()
-	switch mode := Mode(os.Getenv(ModeVariable)); mode { //nolint:forbidigo // test tiers are chosen by the environment, and tests have no app package to read it for them.
+	switch mode := Mode(os.Getenv(ModeVariable)); mode {
 	case "", ModeProcess:
 		return ModeProcess
 	case ModeMini:

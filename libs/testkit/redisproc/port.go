@@ -1,7 +1,6 @@
 package redisproc
 
 import (
-	"context"
 	"math/rand/v2"
 	"net"
 	"strconv"
@@ -23,7 +22,7 @@ func freePort(t testing.TB) string {
 	var listen net.ListenConfig
 	for range portTries {
 		port := strconv.Itoa(firstPort + rand.IntN(lastPort-firstPort))
-		l, err := listen.Listen(context.Background(), "tcp", net.JoinHostPort("127.0.0.1", port))
+		l, err := listen.Listen(t.Context(), "tcp", net.JoinHostPort("127.0.0.1", port))
 		if err != nil {
 			continue
 		}

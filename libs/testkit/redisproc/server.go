@@ -126,7 +126,7 @@ func (s *Server) Restart() {
 		}
 		return
 	}
-	if err := s.run(binary(s.t)); err != nil {
+	if err := s.boot(binary(s.t)); err != nil {
 		s.t.Fatalf("restart redis-server on %s: %v\n%s", s.Addr(), err, tail(s.dir))
 	}
 }
@@ -150,7 +150,7 @@ func (s *Server) startProcess() {
 	s.t.Cleanup(s.Kill)
 	for try := 1; ; try++ {
 		s.port = freePort(s.t)
-		err := s.run(path)
+		err := s.boot(path)
 		if err == nil {
 			return
 		}
@@ -161,8 +161,8 @@ func (s *Server) startProcess() {
 	}
 }
 
-// run launches the process and waits until it answers.
-func (s *Server) run(path string) error {
+// boot starts the process and waits until it answers.
+func (s *Server) boot(path string) error {
 	proc, err := launch(path, s.dir, s.settings.commandLine(s.port, s.dir))
 	if err != nil {
 		return err

@@ -82,7 +82,10 @@ func TestAServerThatCannotStartFailsTheTestWithItsLog(t *testing.T) {
 	if SelectedMode(t) == ModeMini {
 		return
 	}
-	text := failure(t, func(t testing.TB) { Start(t, WithArgs("--no-such-directive", "1")) })
+	text := failure(t, func(tb testing.TB) {
+		tb.Helper()
+		Start(tb, WithArgs("--no-such-directive", "1"))
+	})
 	require.Contains(t, text, "no-such-directive")
 }
 
@@ -92,7 +95,10 @@ func TestModeVariableAcceptsOnlyItsValues(t *testing.T) {
 	t.Setenv(ModeVariable, "mini")
 	require.Equal(t, ModeMini, SelectedMode(t))
 	t.Setenv(ModeVariable, "redis://elsewhere")
-	text := failure(t, func(t testing.TB) { SelectedMode(t) })
+	text := failure(t, func(tb testing.TB) {
+		tb.Helper()
+		SelectedMode(tb)
+	})
 	require.Contains(t, text, `allowed are "process" and "mini"`)
 }
 
@@ -103,8 +109,14 @@ func TestMiniAnswersRestartsEmptyAndRefusesWhatItCannotDo(t *testing.T) {
 	require.NoError(t, s.Client(t).Set(t.Context(), "k", "v", 0).Err())
 	s.Restart()
 	require.Zero(t, s.Client(t).Exists(t.Context(), "k").Val())
-	require.Contains(t, failure(t, func(t testing.TB) { Start(t, WithArgs("--save", "")) }), "need RSC_TEST_REDIS=process")
-	require.Contains(t, failure(t, func(t testing.TB) { StartCluster(t, 3) }), "needs RSC_TEST_REDIS=process")
+	require.Contains(t, failure(t, func(tb testing.TB) {
+		tb.Helper()
+		Start(tb, WithArgs("--save", ""))
+	}), "need RSC_TEST_REDIS=process")
+	require.Contains(t, failure(t, func(tb testing.TB) {
+		tb.Helper()
+		StartCluster(tb, 3)
+	}), "needs RSC_TEST_REDIS=process")
 }
 
 func TestMissingRedisFailsTheTestWithTheInstallCommand(t *testing.T) {
@@ -112,7 +124,10 @@ func TestMissingRedisFailsTheTestWithTheInstallCommand(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	_, err := exec.LookPath("redis-server")
 	require.Error(t, err)
-	require.Contains(t, failure(t, func(t testing.TB) { Start(t) }), "apt-get install -y redis-server")
+	require.Contains(t, failure(t, func(tb testing.TB) {
+		tb.Helper()
+		Start(tb)
+	}), "apt-get install -y redis-server")
 }
 
 // failure runs do with a test of its own and returns the text of its Fatal.

@@ -6,12 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis-stream-coordinator/rsc/libs/redisx"
-	"github.com/redis-stream-coordinator/rsc/libs/routing"
-	"github.com/redis-stream-coordinator/rsc/libs/testkit/redisproc"
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
 	"github.com/stretchr/testify/require"
+
+	"github.com/redis-stream-coordinator/rsc/libs/redisx"
+	"github.com/redis-stream-coordinator/rsc/libs/routing"
+	"github.com/redis-stream-coordinator/rsc/libs/testkit/redisproc"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }

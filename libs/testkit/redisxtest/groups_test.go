@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/redis-stream-coordinator/rsc/libs/redisx"
-	"github.com/redis-stream-coordinator/rsc/libs/testkit/redisproc"
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+
+	"github.com/redis-stream-coordinator/rsc/libs/redisx"
+	"github.com/redis-stream-coordinator/rsc/libs/testkit/redisproc"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

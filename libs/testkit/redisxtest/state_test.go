@@ -6,10 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis-stream-coordinator/rsc/libs/redisx"
-	"github.com/redis-stream-coordinator/rsc/libs/testkit/redisproc"
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
+
+	"github.com/redis-stream-coordinator/rsc/libs/redisx"
+	"github.com/redis-stream-coordinator/rsc/libs/testkit/redisproc"
 )
 
 const patience = 20 * time.Second

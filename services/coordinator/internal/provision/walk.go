@@ -28,8 +28,7 @@ func walk(ctx context.Context, rdb redis.UniversalClient, keys []string, a actio
 	for batch := range slices.Chunk(keys, keysPerTrip) {
 		done, err := trip(ctx, rdb, batch, a)
 		at.Done += done
-		var step *StepError
-		if errors.As(err, &step) {
+		if step, ok := errors.AsType[*StepError](err); ok {
 			step.Done, step.Total = at.Done, at.Total
 		}
 		at.Err = err
