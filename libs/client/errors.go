@@ -22,19 +22,17 @@ var (
 
 // groupError adds ErrUnknownGroup to an answer that says so.
 func groupError(err error) error {
-	switch api.CodeOf(err) {
-	case protocol.CodeGroupNotFound, protocol.CodeStreamNotFound:
+	code := api.CodeOf(err)
+	if code == protocol.CodeGroupNotFound || code == protocol.CodeStreamNotFound {
 		return fmt.Errorf("%w: %w", ErrUnknownGroup, err)
-	default:
-		return err
 	}
+	return err
 }
 
 // RetryAfter returns the pause that the answer behind err asked for in its Retry-After
 // header, and whether there was one.
 func RetryAfter(err error) (time.Duration, bool) {
-	var refused *api.RefusedError
-	if errors.As(err, &refused) && refused.RetryAfter > 0 {
+	if refused, ok := errors.AsType[*api.RefusedError](err); ok && refused.RetryAfter > 0 {
 		return refused.RetryAfter, true
 	}
 	return 0, false

@@ -3,7 +3,7 @@ package client_test
 import (
 	"context"
 	"errors"
-	"log/slog"
+	"fmt"
 
 	"github.com/redis-stream-coordinator/rsc/libs/client"
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
@@ -13,7 +13,7 @@ func ExampleClient_Admin() {
 	ctx := context.Background()
 	c, err := client.New(client.Options{CoordinatorURL: "http://localhost:8080"})
 	if err != nil {
-		slog.Error("no client", "error", err)
+		fmt.Println("no client:", err)
 		return
 	}
 	defer func() { _ = c.Close() }()
@@ -25,12 +25,12 @@ func ExampleClient_Admin() {
 	var refused *protocol.Error
 	switch {
 	case err == nil:
-		slog.Info("created", "shards", created.ShardCount)
+		fmt.Println("created:", created.ShardCount)
 	case errors.As(err, &refused) && refused.Code == protocol.CodeStreamAlreadyExists:
-		slog.Info("it was there already")
+		fmt.Println("it was there already")
 	case errors.Is(err, client.ErrUnavailable):
-		slog.Error("no coordinator answers", "error", err)
+		fmt.Println("no coordinator answers:", err)
 	default:
-		slog.Error("refused", "error", err)
+		fmt.Println("refused:", err)
 	}
 }

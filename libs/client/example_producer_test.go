@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -18,14 +17,14 @@ func ExampleClient_NewProducer() {
 	defer func() { _ = rdb.Close() }()
 	c, err := client.New(client.Options{CoordinatorURL: "http://localhost:8080", Redis: rdb})
 	if err != nil {
-		slog.Error("no client", "error", err)
+		fmt.Println("no client:", err)
 		return
 	}
 	defer func() { _ = c.Close() }()
 
 	p, err := c.NewProducer(ctx, "orders", "orders-consumer", client.ProducerOptions{MaxLen: 100_000})
 	if err != nil {
-		slog.Error("no producer", "error", err)
+		fmt.Println("no producer:", err)
 		return
 	}
 	defer func() { _ = p.Close(ctx) }()
@@ -33,12 +32,12 @@ func ExampleClient_NewProducer() {
 	r, err := p.Publish(ctx, "order-123", map[string]any{"payload": `{"total":7}`})
 	switch {
 	case err == nil:
-		slog.Info("published", "stream", r.StreamKey, "id", r.ID)
+		fmt.Println("published:", r.StreamKey, r.ID)
 	case errors.Is(err, client.ErrUncertain):
 		// In the stream or not: publish again only if a duplicate does no harm.
-		slog.Warn("uncertain", "error", err)
+		fmt.Println("uncertain:", err)
 	default:
-		slog.Error("not published", "error", err)
+		fmt.Println("not published:", err)
 	}
 }
 
@@ -48,11 +47,10 @@ func ExampleProducer_PublishBatch() {
 			{Key: "order-1", Fields: map[string]any{"total": 7}},
 			{Key: "order-2", Fields: map[string]any{"total": 9}},
 		})
-		var partly *client.BatchError
-		if errors.As(err, &partly) {
+		if _, partly := errors.AsType[*client.BatchError](err); partly {
 			for i, result := range results {
 				if result.Err != nil {
-					slog.Warn("record failed", "index", i, "error", result.Err)
+					fmt.Println("record failed:", i, result.Err)
 				}
 			}
 		}
@@ -67,7 +65,7 @@ func ExampleProducer_PublishAsync() {
 			rec := client.Record{Key: fmt.Sprint("order-", i), Values: []any{"total", i}}
 			err := p.PublishAsync(ctx, rec, func(_ client.Result, err error) {
 				if err != nil {
-					slog.Error("not published", "key", rec.Key, "error", err)
+					fmt.Println("not published:", rec.Key, err)
 				}
 			})
 			if err != nil {

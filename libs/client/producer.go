@@ -95,7 +95,7 @@ func (c *Client) NewProducer(ctx context.Context, stream, group string, opts Pro
 	p := &Producer{
 		stream: stream, group: group, opts: opts, redis: c.redis, routes: routes, encoder: newEncoder(opts),
 	}
-	p.async = startAsync(p, opts.AsyncBuffer, opts.AsyncBatch)
+	p.async = startAsync(context.WithoutCancel(ctx), p, opts.AsyncBuffer, opts.AsyncBatch)
 	return p, nil
 }
 

@@ -58,9 +58,9 @@ func instantProducer(t testing.TB, opts ProducerOptions) *Producer {
 	routes, err := route.Open(t.Context(), fixedRouting{}, route.Options{Log: slog.New(slog.DiscardHandler)})
 	require.NoError(t, err)
 	p := &Producer{opts: opts, redis: rdb, routes: routes, encoder: newEncoder(opts)}
-	p.async = startAsync(p, opts.AsyncBuffer, opts.AsyncBatch)
+	p.async = startAsync(context.WithoutCancel(t.Context()), p, opts.AsyncBuffer, opts.AsyncBatch)
 	t.Cleanup(func() {
-		require.NoError(t, p.Close(context.Background()))
+		require.NoError(t, p.Close(context.WithoutCancel(t.Context())))
 		require.NoError(t, rdb.Close())
 	})
 	return p

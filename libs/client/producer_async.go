@@ -60,8 +60,8 @@ type asyncQueue struct {
 	ended    chan struct{}      // the goroutine has ended
 }
 
-func startAsync(p *Producer, buffer, batch int) *asyncQueue {
-	ctx, stop := context.WithCancel(context.Background())
+func startAsync(ctx context.Context, p *Producer, buffer, batch int) *asyncQueue {
+	ctx, stop := context.WithCancel(ctx)
 	q := &asyncQueue{
 		producer: p,
 		items:    make(chan asyncItem, buffer),

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"fmt"
+	"slices"
 )
 
 // BatchResult is the outcome of one record of a batch.
@@ -122,8 +123,7 @@ func (p *Producer) round(ctx context.Context, todo []*write) (again []*write, re
 func (p *Producer) gather(sent []*write, commands []appendCommand) (again []*write, refresh bool) {
 	written := make(map[int]bool)
 	keep := len(sent)
-	for i := len(sent) - 1; i >= 0; i-- {
-		w := sent[i]
+	for i, w := range slices.Backward(sent) {
 		next, done := w.conclude(commands[i], &p.opts)
 		switch {
 		case done:

@@ -51,8 +51,7 @@ func outcomeOf(err error) outcome {
 	if errors.Is(err, redis.Nil) { // NOMKSTREAM found no key
 		return outcomeStale
 	}
-	var reply redis.Error
-	if errors.As(err, &reply) {
+	if reply, ok := errors.AsType[redis.Error](err); ok {
 		return outcomeOfReply(redisx.StateOf(reply))
 	}
 	var op *net.OpError

@@ -110,7 +110,7 @@ func newProducer(t *testing.T, s *routingServer, rdb redis.UniversalClient, opts
 	p, err := newClient(t, s, rdb).NewProducer(t.Context(), stream, group, opts)
 	require.NoError(t, err)
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
 		defer cancel()
 		require.NoError(t, p.Close(ctx))
 	})

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
 	"sync/atomic"
@@ -22,7 +21,7 @@ func TestEveryCallHasItsMethodAndPath(t *testing.T) {
 		asked = r.Method + " " + r.RequestURI
 		answer(w, http.StatusOK, `{}`)
 	}, func(o *Options) { o.BasePath = "v9/"; o.BaseURL += "/" })
-	ctx := context.Background()
+	ctx := t.Context()
 	for want, call := range map[string]func() error{
 		"POST /v9/streams/shop:orders@eu": func() error {
 			_, err := client.CreateStream(ctx, s, &protocol.CreateStreamRequest{})

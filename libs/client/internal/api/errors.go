@@ -42,8 +42,7 @@ func (e *RefusedError) Unwrap() error { return e.Err }
 
 // CodeOf returns the API's code behind err, and "" if there is none.
 func CodeOf(err error) protocol.Code {
-	var refused *protocol.Error
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*protocol.Error](err); ok {
 		return refused.Code
 	}
 	return ""

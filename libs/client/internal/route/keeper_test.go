@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/redis-stream-coordinator/rsc/libs/client/internal/api"
+	"github.com/redis-stream-coordinator/rsc/libs/clock"
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 )
 
@@ -66,18 +67,22 @@ func (s *script) requests() []time.Time {
 	return s.asked
 }
 
-// bubble runs claim with a Keeper in a world with its own time.
-func bubble(t *testing.T, every time.Duration, claim func(t *testing.T, s *script, k *Keeper)) {
+// open starts a Keeper that ends with the bubble of t.
+func open(t *testing.T, every time.Duration) (*script, *Keeper) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		s := &script{version: 5, lineage: "a", lease: 10 * time.Second}
-		k, err := Open(t.Context(), s, Options{
-			Stream: "orders", Group: "g", Every: every, Log: slog.New(slog.DiscardHandler),
-		})
-		require.NoError(t, err)
-		defer k.Close()
-		claim(t, s, k)
+	s := &script{version: 5, lineage: "a", lease: 10 * time.Second}
+	k, err := Open(t.Context(), s, Options{
+		Stream: "orders", Group: "g", Every: every, Log: slog.New(slog.DiscardHandler),
 	})
+	require.NoError(t, err)
+	t.Cleanup(k.Close)
+	return s, k
+}
+
+// pass lets d go by in the bubble.
+func pass(t *testing.T, d time.Duration) {
+	t.Helper()
+	require.NoError(t, clock.Sleep(t.Context(), d))
 }
 
 func TestFirstAnswerDecidesWhetherItOpens(t *testing.T) {
@@ -90,8 +95,9 @@ func TestFirstAnswerDecidesWhetherItOpens(t *testing.T) {
 
 func TestRoutingIsRefreshedInEveryHalfLease(t *testing.T) {
 	t.Parallel()
-	bubble(t, 0, func(t *testing.T, s *script, k *Keeper) {
-		time.Sleep(60 * time.Second)
+	synctest.Test(t, func(t *testing.T) {
+		s, k := open(t, 0)
+		pass(t, 60*time.Second)
 		asked := s.requests()
 		require.GreaterOrEqual(t, len(asked), 13)
 		for i := 1; i < len(asked); i++ {
@@ -106,26 +112,29 @@ func TestRoutingIsRefreshedInEveryHalfLease(t *testing.T) {
 
 func TestPeriodOfTheCallerIsHeldBelowTheLease(t *testing.T) {
 	t.Parallel()
-	bubble(t, time.Hour, func(t *testing.T, s *script, k *Keeper) {
-		time.Sleep(31 * time.Second)
+	synctest.Test(t, func(t *testing.T) {
+		s, k := open(t, time.Hour)
+		pass(t, 31*time.Second)
 		require.Len(t, s.requests(), 5)
 		_, err := k.Table()
 		require.NoError(t, err)
 	})
-	bubble(t, time.Second, func(t *testing.T, s *script, _ *Keeper) {
-		time.Sleep(10 * time.Second)
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := open(t, time.Second)
+		pass(t, 10*time.Second)
 		require.InDelta(t, 11, len(s.requests()), 1)
 	})
 }
 
 func TestLeaseRunsOutWithoutAnAnswerAndComesBackWithOne(t *testing.T) {
 	t.Parallel()
-	bubble(t, 0, func(t *testing.T, s *script, k *Keeper) {
+	synctest.Test(t, func(t *testing.T) {
+		s, k := open(t, 0)
 		s.set(func(s *script) { s.err = errDown })
-		time.Sleep(10*time.Second - time.Millisecond)
+		pass(t, 10*time.Second-time.Millisecond)
 		_, err := k.Table()
 		require.NoError(t, err, "the lease is not over")
-		time.Sleep(time.Millisecond)
+		pass(t, time.Millisecond)
 		_, err = k.Table()
 		require.ErrorIs(t, err, ErrExpired)
 		require.ErrorIs(t, err, errDown)
@@ -133,7 +142,7 @@ func TestLeaseRunsOutWithoutAnAnswerAndComesBackWithOne(t *testing.T) {
 		require.ErrorIs(t, k.Status().LastError, errDown)
 
 		s.set(func(s *script) { s.err = nil })
-		time.Sleep(2 * time.Second)
+		pass(t, 2*time.Second)
 		_, err = k.Table()
 		require.NoError(t, err)
 		require.Zero(t, k.Status().Failures)
@@ -142,7 +151,8 @@ func TestLeaseRunsOutWithoutAnAnswerAndComesBackWithOne(t *testing.T) {
 
 func TestLeaseCountsFromTheSendTimeOfTheRequest(t *testing.T) {
 	t.Parallel()
-	bubble(t, 0, func(t *testing.T, s *script, k *Keeper) {
+	synctest.Test(t, func(t *testing.T) {
+		s, k := open(t, 0)
 		s.set(func(s *script) { s.takes = 2 * time.Second })
 		sent := time.Now()
 		require.NoError(t, k.Refresh(t.Context()))
@@ -155,7 +165,8 @@ func TestLeaseCountsFromTheSendTimeOfTheRequest(t *testing.T) {
 
 func TestAnswerLaterThanItsLeaseIsOfNoUse(t *testing.T) {
 	t.Parallel()
-	bubble(t, 0, func(t *testing.T, s *script, k *Keeper) {
+	synctest.Test(t, func(t *testing.T) {
+		s, k := open(t, 0)
 		s.set(func(s *script) { s.takes, s.lease = time.Second, 500*time.Millisecond })
 		require.NoError(t, k.Refresh(t.Context()))
 		_, err := k.Table()
@@ -170,7 +181,7 @@ func TestNotModifiedRenewsTheLease(t *testing.T) {
 		k, err := Open(t.Context(), s, Options{Log: slog.New(slog.DiscardHandler)})
 		require.NoError(t, err)
 		defer k.Close()
-		time.Sleep(45 * time.Second)
+		pass(t, 45*time.Second)
 		table, err := k.Table()
 		require.NoError(t, err)
 		require.Equal(t, int64(5), table.Version)
@@ -180,14 +191,15 @@ func TestNotModifiedRenewsTheLease(t *testing.T) {
 
 func TestLateCopyIsRefusedUntilTheLeaseIsOver(t *testing.T) {
 	t.Parallel()
-	bubble(t, 0, func(t *testing.T, s *script, k *Keeper) {
+	synctest.Test(t, func(t *testing.T) {
+		s, k := open(t, 0)
 		s.set(func(s *script) { s.version = 4 })
-		time.Sleep(9 * time.Second)
+		pass(t, 9*time.Second)
 		table, err := k.Table()
 		require.NoError(t, err)
 		require.Equal(t, int64(5), table.Version)
 		require.Positive(t, k.Status().Failures)
-		time.Sleep(4 * time.Second)
+		pass(t, 4*time.Second)
 		table, err = k.Table()
 		require.NoError(t, err)
 		require.Equal(t, int64(4), table.Version)
@@ -196,7 +208,8 @@ func TestLateCopyIsRefusedUntilTheLeaseIsOver(t *testing.T) {
 
 func TestExplicitRefreshTakesALowerVersion(t *testing.T) {
 	t.Parallel()
-	bubble(t, 0, func(t *testing.T, s *script, k *Keeper) {
+	synctest.Test(t, func(t *testing.T) {
+		s, k := open(t, 0)
 		s.set(func(s *script) { s.version = 4 })
 		require.NoError(t, k.Refresh(t.Context()))
 		table, err := k.Table()
@@ -207,11 +220,12 @@ func TestExplicitRefreshTakesALowerVersion(t *testing.T) {
 
 func TestCallersShareARequestThatWasSentAfterTheirCall(t *testing.T) {
 	t.Parallel()
-	bubble(t, 0, func(t *testing.T, s *script, k *Keeper) {
+	synctest.Test(t, func(t *testing.T) {
+		s, k := open(t, 0)
 		s.set(func(s *script) { s.takes = time.Second })
 		early := make(chan error, 1)
 		go func() { early <- k.Refresh(t.Context()) }()
-		time.Sleep(500 * time.Millisecond) // the request of early is under way
+		pass(t, 500*time.Millisecond) // the request of early is under way
 		require.Len(t, s.requests(), 2)
 		s.set(func(s *script) { s.version = 6 })
 		called := time.Now()
@@ -234,7 +248,8 @@ func TestCallersShareARequestThatWasSentAfterTheirCall(t *testing.T) {
 
 func TestARunOfStaleRoutesDoesNotFloodTheCoordinator(t *testing.T) {
 	t.Parallel()
-	bubble(t, 0, func(t *testing.T, s *script, k *Keeper) {
+	synctest.Test(t, func(t *testing.T) {
+		s, k := open(t, 0)
 		for range 100 {
 			require.NoError(t, k.Refresh(t.Context()))
 		}
@@ -247,7 +262,8 @@ func TestARunOfStaleRoutesDoesNotFloodTheCoordinator(t *testing.T) {
 
 func TestRefreshReturnsWithItsContextAndWithClose(t *testing.T) {
 	t.Parallel()
-	bubble(t, 0, func(t *testing.T, s *script, k *Keeper) {
+	synctest.Test(t, func(t *testing.T) {
+		s, k := open(t, 0)
 		s.set(func(s *script) { s.takes = time.Hour })
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -262,14 +278,15 @@ func TestRefreshReturnsWithItsContextAndWithClose(t *testing.T) {
 
 func TestSilentCoordinatorDoesNotUseUpTheLeaseInOneRequest(t *testing.T) {
 	t.Parallel()
-	bubble(t, 0, func(t *testing.T, s *script, k *Keeper) {
+	synctest.Test(t, func(t *testing.T) {
+		s, k := open(t, 0)
 		s.set(func(s *script) { s.takes = time.Hour })
-		time.Sleep(7600 * time.Millisecond) // the first of them was given up
+		pass(t, 7600*time.Millisecond) // the first of them was given up
 		s.set(func(s *script) { s.takes = 0 })
-		time.Sleep(2300 * time.Millisecond)
+		pass(t, 2300*time.Millisecond)
 		_, err := k.Table()
 		require.NoError(t, err)
-		time.Sleep(2 * time.Second)
+		pass(t, 2*time.Second)
 		_, err = k.Table()
 		require.NoError(t, err)
 	})
@@ -277,16 +294,17 @@ func TestSilentCoordinatorDoesNotUseUpTheLeaseInOneRequest(t *testing.T) {
 
 func TestRetryAfterIsKeptUpToTheLease(t *testing.T) {
 	t.Parallel()
-	for pause, want := range map[time.Duration]time.Duration{
-		3 * time.Second: 3 * time.Second, time.Minute: 10 * time.Second,
+	for _, c := range []struct{ pause, want time.Duration }{
+		{3 * time.Second, 3 * time.Second}, {time.Minute, 10 * time.Second},
 	} {
-		bubble(t, 0, func(t *testing.T, s *script, k *Keeper) {
-			s.set(func(s *script) { s.err = &api.RefusedError{Status: 429, RetryAfter: pause, Err: errDown} })
+		synctest.Test(t, func(t *testing.T) {
+			s, k := open(t, 0)
+			s.set(func(s *script) { s.err = &api.RefusedError{Status: 429, RetryAfter: c.pause, Err: errDown} })
 			require.Error(t, k.Refresh(t.Context()))
-			time.Sleep(want + time.Second)
+			pass(t, c.want+time.Second)
 			asked := s.requests()
 			require.GreaterOrEqual(t, len(asked), 3)
-			require.Equal(t, want, asked[2].Sub(asked[1]))
+			require.Equal(t, c.want, asked[2].Sub(asked[1]))
 		})
 	}
 }

@@ -74,8 +74,7 @@ func (k *Keeper) pause(err error) time.Duration {
 		pause = min(firstRetry<<max(failures-1, 0), maxRetry)
 	}
 	pause += rand.N(pause / 2)
-	var refused *api.RefusedError
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*api.RefusedError](err); ok {
 		pause = max(pause, min(refused.RetryAfter, k.table.Load().lease))
 	}
 	return pause
