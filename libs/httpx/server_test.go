@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/redis-stream-coordinator/rsc/libs/httpx"
@@ -27,7 +28,7 @@ func start(t *testing.T, handler http.Handler, limits httpx.Limits) (*httpx.Serv
 	go func() { served <- server.Serve(listener) }()
 	t.Cleanup(func() {
 		_ = server.Shutdown(context.WithoutCancel(t.Context()))
-		require.NoError(t, <-served)
+		assert.NoError(t, <-served)
 	})
 	return server, listener.Addr().String()
 }

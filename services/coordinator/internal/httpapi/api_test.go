@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
@@ -61,8 +62,8 @@ func startAPI(t *testing.T, change ...func(*httpapi.Config, *httpx.Limits)) *api
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
 		defer cancel()
-		require.NoError(t, server.Shutdown(ctx))
-		require.NoError(t, <-served)
+		assert.NoError(t, server.Shutdown(ctx))
+		assert.NoError(t, <-served)
 	})
 	return &api{layer: below, gate: gate, address: listener.Addr().String()}
 }

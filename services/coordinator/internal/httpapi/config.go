@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/redis-stream-coordinator/rsc/libs/httpx"
@@ -48,7 +47,7 @@ type Deps struct {
 }
 
 func (c Config) withDefaults() Config {
-	c.BasePath = strings.TrimRight(orDefault(c.BasePath, protocol.BasePath), "/")
+	c.BasePath = orDefault(c.BasePath, protocol.BasePath)
 	c.MaxShards = orDefault(c.MaxShards, protocol.DefaultMaxShards)
 	c.KeyPrefix = orDefault(c.KeyPrefix, protocol.DefaultKeyPrefix)
 	c.Timing.HeartbeatInterval = orDefault(c.Timing.HeartbeatInterval, protocol.DefaultHeartbeatInterval)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
@@ -59,7 +60,7 @@ func TestMalformedMutationIsRefused(t *testing.T) {
 		"group name over 200 bytes": {creations[:1], `{"requestedBy":"a","consumerGroups":["` + strings.Repeat("g", 201) + `"]}`},
 	}
 	a := startAPI(t)
-	t.Cleanup(func() { require.Empty(t, a.seen(), "nothing may reach the layer below") })
+	t.Cleanup(func() { assert.Empty(t, a.seen(), "nothing may reach the layer below") })
 	for name, test := range tests {
 		for _, endpoint := range test.endpoints {
 			t.Run(endpoint+"/"+name, func(t *testing.T) {

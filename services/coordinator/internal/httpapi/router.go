@@ -49,11 +49,7 @@ func New(config Config, deps Deps) http.Handler {
 	root.Get("/healthz", a.read(a.live))
 	root.Get("/readyz", a.read(a.ready))
 	root.Get("/version", a.read(a.version))
-	if a.BasePath == "" {
-		a.routes(root)
-	} else {
-		root.Route(a.BasePath, a.routes)
-	}
+	root.Route(a.BasePath, a.routes)
 	return root
 }
 
