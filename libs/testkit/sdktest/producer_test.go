@@ -140,7 +140,7 @@ func TestNothingIsWrittenAfterTheRoutingLease(t *testing.T) {
 	rdb := redisproc.Start(t).Client(t)
 	createShards(t, rdb, 1)
 	s := startRouting(t, 1)
-	s.change(func(r *protocol.ProducerRouting) { r.LeaseMs = 400 })
+	s.change(func(r *protocol.ProducerRouting) { r.LeaseMs = 1500 })
 	p := newProducer(t, s, rdb, client.ProducerOptions{})
 	s.refuse(protocol.CodeStoreUnavailable)
 	require.Eventually(t, func() bool {
