@@ -58,13 +58,13 @@ func (c *cursor) object(p *plan, into reflect.Value, depth int) *fault {
 		c.pos++ // the colon
 		at, known := p.index(key)
 		if !known {
-			if _, twice := strangers[key]; twice {
+			if _, twice := strangers[string(key)]; twice {
 				return duplicate(key)
 			}
 			if strangers == nil {
 				strangers = make(map[string]struct{})
 			}
-			strangers[key] = struct{}{}
+			strangers[string(key)] = struct{}{}
 			if bad := c.value(nil, reflect.Value{}, depth+1); bad != nil {
 				return bad
 			}
@@ -121,12 +121,12 @@ func (c *cursor) text(p *plan, into reflect.Value) *fault {
 	case bad != nil || p == nil:
 		return bad
 	case p.kind == kindText:
-		into.SetString(text)
+		into.SetString(string(text))
 		return nil
 	case p.kind == kindCustom:
 		custom, _ := reflect.TypeAssert[json.Unmarshaler](into.Addr())
 		if custom.UnmarshalJSON(c.data[begin:c.pos]) != nil {
-			return faultf("has no valid form: %q", protocol.Echo(text))
+			return faultf("has no valid form: %q", protocol.Echo(string(text)))
 		}
 		return nil
 	default:
@@ -175,8 +175,9 @@ func (c *cursor) number(p *plan, into reflect.Value) *fault {
 }
 
 // str reads a string. Its escapes are checked for lone surrogates, which encoding/json
-// would replace in silence, so that two texts would become one.
-func (c *cursor) str() (string, *fault) {
+// would replace in silence, so that two texts would become one. The result may share
+// memory with the body.
+func (c *cursor) str() ([]byte, *fault) {
 	begin, escaped := c.pos, false
 	for c.pos++; c.data[c.pos] != '"'; c.pos++ {
 		if c.data[c.pos] == '\\' {
@@ -186,16 +187,16 @@ func (c *cursor) str() (string, *fault) {
 	}
 	c.pos++
 	if !escaped {
-		return string(c.data[begin+1 : c.pos-1]), nil
+		return c.data[begin+1 : c.pos-1], nil
 	}
 	if loneSurrogate(c.data[begin:c.pos]) {
-		return "", faultf("has a surrogate without its other half")
+		return nil, faultf("has a surrogate without its other half")
 	}
 	var text string
 	if json.Unmarshal(c.data[begin:c.pos], &text) != nil {
-		return "", faultf("is not a valid string")
+		return nil, faultf("is not a valid string")
 	}
-	return text, nil
+	return []byte(text), nil
 }
 
 // peek moves on to the next byte that is not white space and returns it.
@@ -217,16 +218,16 @@ func (c *cursor) comma() {
 	}
 }
 
-func (p *plan) index(key string) (at int, known bool) {
+func (p *plan) index(key []byte) (at int, known bool) {
 	if p == nil {
 		return 0, false
 	}
-	at, known = p.byName[key]
+	at, known = p.byName[string(key)]
 	return at, known
 }
 
-func duplicate(key string) *fault {
-	return faultf("has the key %q twice", protocol.Echo(key))
+func duplicate(key []byte) *fault {
+	return faultf("has the key %q twice", protocol.Echo(string(key)))
 }
 
 func wrongType(p *plan) *fault {
