@@ -108,7 +108,7 @@ type ShardProgress struct {
 	LastDeliveredID *string    `json:"lastDeliveredId"`
 	LastAckedID     *string    `json:"lastAckedId"`
 	PendingCount    int64      `json:"pendingCount"`
-	UpdatedAt       *time.Time `json:"updatedAt"`
+	UpdatedAt       *Timestamp `json:"updatedAt"`
 	// Error is STREAM_MISSING or GROUP_MISSING when the shard cannot be read (L12).
 	Error string `json:"error,omitempty"`
 }

@@ -132,11 +132,6 @@ func (c contract) checkText(t *testing.T, at string, s schema, value any) {
 	}
 	switch s.Format {
 	case "date-time":
-		if strings.HasSuffix(at, ".shardProgress[].updatedAt") {
-			// The member's own time goes on with the digits that it came with.
-			require.Regexpf(t, `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$`, text, "%s", at)
-			return
-		}
 		require.Regexpf(t, `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`, text, "%s", at)
 	case "duration":
 		require.Regexpf(t, `^PT(\d+H)?(\d+M)?(\d+(\.\d+)?S)?$`, text, "%s", at)
@@ -155,7 +150,7 @@ func full(l *layer) {
 	}
 	l.stream = protocol.StreamResponse{ConsumerGroups: []string{"billing"}, Groups: []protocol.GroupResponse{l.group}}
 	l.created = protocol.StreamCreateResponse{ShardCount: 1, ConsumerGroups: []string{"billing"}}
-	progress := protocol.ShardProgress{StreamKey: "orders:0", LastAckedID: &name, LastDeliveredID: &name, UpdatedAt: &at.Time}
+	progress := protocol.ShardProgress{StreamKey: "orders:0", LastAckedID: &name, LastDeliveredID: &name, UpdatedAt: &at}
 	l.members = protocol.MembersResponse{Members: []protocol.MemberMetadata{{
 		MemberID: "m", State: protocol.MemberActive, CurrentAssignment: shards, GrantedAssignment: shards, Revoking: shards,
 		RebalanceDeadlineAt: &at, ShardProgress: []protocol.ShardProgress{progress}, Successor: &name,
