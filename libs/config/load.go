@@ -31,7 +31,8 @@ type Source struct {
 type Validator interface{ Validate() error }
 
 // Load returns defaults with what the source says on top. The error lists every problem of
-// every layer; what Validate says is added only when the values could be read.
+// every layer and what Validate says; values that could not be read count as the defaults
+// there.
 func Load[T Validator](defaults T, source Source) (T, error) {
 	result := defaults
 	settings := leaves(reflect.ValueOf(&result).Elem())
@@ -40,10 +41,8 @@ func Load[T Validator](defaults T, source Source) (T, error) {
 	l.layer(l.fromEnvironment())
 	l.layer(l.fromFlags(), nil)
 	l.apply()
-	if len(l.problems) == 0 {
-		if err := result.Validate(); err != nil {
-			l.problems = append(l.problems, err)
-		}
+	if err := result.Validate(); err != nil {
+		l.problems = append(l.problems, err)
 	}
 	if len(l.problems) > 0 {
 		return defaults, fmt.Errorf("%w:\n%w", ErrInvalid, errors.Join(l.problems...))

@@ -124,9 +124,10 @@ func TestEveryProblemOfEveryLayerIsToldAtOnce(t *testing.T) {
 	}, strings.Split(err.Error(), "\n"))
 }
 
-func TestValidateIsAskedForReadableValues(t *testing.T) {
+func TestValidateIsAskedAlsoWhenValuesCannotBeRead(t *testing.T) {
 	t.Parallel()
-	_, err := config.Load(defaults(), config.Source{Environ: []string{"RSC_REDIS_PORT=0", "RSC_EVENT_LOOP_INTERVAL=0s"}})
+	_, err := config.Load(defaults(), config.Source{Environ: []string{"RSC_REDIS_PORT=0", "RSC_EVENT_LOOP_INTERVAL=0s", "RSC_REDIS_TLS=x"}})
+	require.ErrorContains(t, err, "redis.tls must be true or false")
 	require.ErrorContains(t, err, "redis.port is below 1")
 	require.ErrorContains(t, err, "event-loop.interval is not above 0")
 }

@@ -1,0 +1,124 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"strings"
+	"sync/atomic"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/redis-stream-coordinator/rsc/libs/httpx"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/loop"
+)
+
+// Deps are what the surrounding program may bring along.
+type Deps struct {
+	// Logger takes all that the coordinator has to say; nil discards it.
+	Logger *slog.Logger
+	// Redis replaces the client that the settings describe. It must not route commands to
+	// replicas (libs/redisx builds such clients), and stays the caller's to close, after
+	// Close. Nil makes one where the settings use Redis.
+	Redis redis.UniversalClient
+}
+
+// App is one coordinator.
+type App struct {
+	cfg Config
+	log *slog.Logger
+	id  string
+
+	redis     redis.UniversalClient // nil when the settings use none
+	ownsRedis bool
+	gate      *httpx.Gate
+	loop      *loop.Loop
+	ticking   atomic.Bool
+	health    *health
+	handler   http.Handler
+}
+
+// New returns a coordinator that answers through Handler but does not tick yet; see Start
+// and Run. A Redis that does not answer is no error: requests are refused until it does.
+// It fails when the settings are not valid. After an error there is nothing to close.
+func New(ctx context.Context, cfg Config, deps Deps) (*App, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("coordinator settings: %w", err)
+	}
+	a := &App{cfg: cfg, log: orDiscard(deps.Logger), id: coordinatorID(), gate: httpx.NewGate()}
+	if err := a.connect(deps); err != nil {
+		return nil, err
+	}
+	kept, err := a.openStore(ctx)
+	if err != nil {
+		return nil, errors.Join(err, a.disconnect())
+	}
+	a.wire(kept)
+	a.warn(ctx)
+	return a, nil
+}
+
+// warn says at the start what an operator should know.
+func (a *App) warn(ctx context.Context) {
+	if !a.cfg.Coordination.StateMutex.Enabled {
+		a.log.Warn("coordination.state-mutex.enabled is false: run one coordinator only")
+	}
+	if a.redis == nil {
+		return
+	}
+	if warning, err := evictionWarning(ctx, a.redis); err != nil {
+		a.log.Info("it is not known whether Redis may evict keys", "reason", err)
+	} else if warning != "" {
+		a.log.Warn("Redis may lose keys", "problem", warning)
+	}
+}
+
+// ID names this coordinator: the host and a ULID of this start.
+func (a *App) ID() string { return a.id }
+
+// Handler serves the API. It may be used before Start; after Close it answers everything
+// but health with 503 COORDINATOR_TERMINATING.
+func (a *App) Handler() http.Handler { return a.handler }
+
+// Start begins to look for leases that have run out, unless the settings switch that off.
+func (a *App) Start() {
+	if a.cfg.Coordination.EventLoop.Enabled && a.ticking.CompareAndSwap(false, true) {
+		a.loop.Start()
+	}
+}
+
+// Close refuses new requests, waits for those under way and stops the ticks, until ctx
+// ends; its error tells what was still under way. It may be called again.
+func (a *App) Close(ctx context.Context) error {
+	return errors.Join(a.finish(ctx), a.disconnect())
+}
+
+// finish ends the work: first the requests, which give their leases back, then the ticks.
+func (a *App) finish(ctx context.Context) error {
+	gateErr := a.gate.Close(ctx)
+	loopErr := a.loop.Close(ctx)
+	a.ticking.Store(false)
+	return errors.Join(gateErr, loopErr)
+}
+
+func (a *App) disconnect() error {
+	if !a.ownsRedis {
+		return nil
+	}
+	if err := a.redis.Close(); err != nil && !errors.Is(err, redis.ErrClosed) {
+		return fmt.Errorf("close Redis client: %w", err)
+	}
+	return nil
+}
+
+// coordinatorID is unique for every start, also of two coordinators on one host.
+func coordinatorID() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "coordinator"
+	}
+	return host + "-" + strings.ToLower(nonce())
+}

@@ -1,0 +1,106 @@
+package app
+
+import (
+	"time"
+
+	"github.com/redis-stream-coordinator/rsc/libs/config"
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+)
+
+// The values of Store.Type.
+const (
+	StoreMemory = "memory"
+	StoreRedis  = "redis"
+)
+
+// Config holds the settings of a coordinator. The usage tags are their documentation;
+// DefaultConfig runs on one machine with a Redis on its usual port.
+type Config struct {
+	Listen          string        `koanf:"listen" usage:"address of the HTTP API as host:port, an empty host is every interface"`
+	ShutdownTimeout time.Duration `koanf:"shutdown-timeout" usage:"how long requests under way may take to finish when the process ends"`
+	API             API           `koanf:"api"`
+	Store           Store         `koanf:"store"`
+	Redis           Redis         `koanf:"redis"`
+	Coordination    Coordination  `koanf:"coordination"`
+	Defaults        Defaults      `koanf:"defaults"`
+	Limits          Limits        `koanf:"limits"`
+	Provisioning    Provisioning  `koanf:"provisioning"`
+	Log             Log           `koanf:"log"`
+}
+
+// API is the coordinator's part of api.*; the rest of that section is the gateway's.
+type API struct {
+	BasePath string `koanf:"base-path" usage:"prefix of all paths but /healthz, /readyz and /version"`
+}
+
+// Store says where the metadata is kept.
+type Store struct {
+	Type      string `koanf:"type" usage:"memory (lost when the process ends) or redis"`
+	KeyPrefix string `koanf:"key-prefix" usage:"prefix of the coordinator's own Redis keys"`
+}
+
+// Redis says where Redis is. URL, when set, stands for host, port, addresses, cluster,
+// master name and database.
+type Redis struct {
+	URL              config.Secret `koanf:"url" usage:"redis[s]://[user:password@]host[:port][/db], redis+cluster://host,host or redis+sentinel://host,host/master"`
+	Host             string        `koanf:"host" usage:"host of a single Redis"`
+	Port             int           `koanf:"port" usage:"port of a single Redis"`
+	Addresses        []string      `koanf:"addresses" usage:"host:port of some nodes of a cluster, or of the sentinels; stands for host and port"`
+	Cluster          bool          `koanf:"cluster" usage:"the Redis is a Redis Cluster"`
+	MasterName       string        `koanf:"master-name" usage:"name by which the sentinels know the primary; empty uses no Sentinel"`
+	Database         int           `koanf:"database" usage:"number of the database, 0 in a cluster"`
+	Username         string        `koanf:"username" usage:"user of Redis, empty is the default user"`
+	Password         config.Secret `koanf:"password" usage:"password of Redis, empty sends none"`
+	SentinelUsername string        `koanf:"sentinel-username" usage:"user of the sentinels"`
+	SentinelPassword config.Secret `koanf:"sentinel-password" usage:"password of the sentinels"`
+	TLS              bool          `koanf:"tls" usage:"encrypt connections to Redis, TLS 1.2 or newer, certificates verified"`
+	TLSCAFile        string        `koanf:"tls-ca-file" usage:"PEM file with the authorities that sign Redis' certificate, empty takes the system's"`
+	PoolSize         int           `koanf:"pool-size" usage:"most connections per node, 0 is 10 per CPU"`
+}
+
+// Defaults are what a request may leave out.
+type Defaults struct {
+	InitialShardCount int `koanf:"initial-shard-count" usage:"shards of a stream that is created without a count"`
+}
+
+// Limits bound what one stream or group may cost.
+type Limits struct {
+	MaxShards  int `koanf:"max-shards" usage:"most shards of a stream"`
+	MaxMembers int `koanf:"max-members" usage:"most members of a group, those that have lately gone included"`
+}
+
+// Provisioning says whether the coordinator makes shard keys and consumer groups.
+type Provisioning struct {
+	Enabled bool `koanf:"enabled" usage:"make shard keys and Redis consumer groups; off creates groups without touching Redis streams"`
+}
+
+// Log says how the process logs.
+type Log struct {
+	Level  string `koanf:"level" usage:"debug, info, warn or error"`
+	Format string `koanf:"format" usage:"text or json"`
+}
+
+// DefaultConfig returns the settings that hold where nothing else is said.
+func DefaultConfig() Config {
+	return Config{
+		Listen:          ":8081",
+		ShutdownTimeout: 10 * time.Second,
+		API:             API{BasePath: protocol.BasePath},
+		Store:           Store{Type: StoreRedis, KeyPrefix: protocol.DefaultKeyPrefix},
+		Redis:           Redis{Host: "127.0.0.1", Port: 6379},
+		Coordination:    defaultCoordination(),
+		Defaults:        Defaults{InitialShardCount: protocol.DefaultInitialShards},
+		Limits:          Limits{MaxShards: protocol.DefaultMaxShards, MaxMembers: 10_000},
+		Provisioning:    Provisioning{Enabled: true},
+		Log:             Log{Level: "info", Format: "text"},
+	}
+}
+
+// OtherSections are the sections of a file that other services of the suite read. The
+// coordinator ignores what it does not know in them.
+func OtherSections() []string {
+	return []string{"api", "audit", "observe", "gateway", "monitor", "web", "telemetry"}
+}
+
+// usesRedis tells whether Redis counts for health (storage design, Failure).
+func (c Config) usesRedis() bool { return c.Store.Type == StoreRedis || c.Provisioning.Enabled }

@@ -1,0 +1,137 @@
+package app_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+	"github.com/redis-stream-coordinator/rsc/libs/testkit/redisproc"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/app"
+)
+
+// Storage design, Failure: nothing is answered from memory while the store is away, and
+// everything works again when it is back.
+func TestStoreAwayIsToldAndNothingIsAnsweredFromMemory(t *testing.T) {
+	t.Parallel()
+	redis := redisproc.Start(t, redisproc.WithAOF("always"))
+	c := start(t, settings(redis), app.Deps{})
+	c.createOrders("billing")
+	m := newMember("m1", ordersURL)
+	settle(c, m)
+	ready, _ := c.call("GET", "/readyz", nil, nil)
+	require.Equal(t, http.StatusOK, ready)
+
+	redis.Kill()
+	beat := protocol.HeartbeatRequest{
+		ProtocolVersion: 1, RequestID: "r", MemberID: "m1", MemberEpoch: m.epoch, MetadataVersion: m.version, OwnedShards: m.owned,
+		RuntimeConsumerCapacity: protocol.Capacity{RuntimeMaxConcurrency: 1, AvailableConcurrency: 1},
+	}
+	require.Equal(t, protocol.CodeStoreUnavailable,
+		c.refused("POST", ordersURL+"/members/m1/heartbeat", beat, http.StatusServiceUnavailable))
+	require.Equal(t, protocol.CodeStoreUnavailable, c.refused("GET", ordersURL, nil, http.StatusServiceUnavailable))
+	require.Equal(t, protocol.CodeStoreUnavailable, c.refused("GET", "/readyz", nil, http.StatusServiceUnavailable))
+	health := c.health()
+	require.Equal(t, protocol.HealthDegraded, health.Status)
+	require.Equal(t, "DOWN", health.Redis)
+	require.Contains(t, strings.Join(health.Problems, " "), "UNREACHABLE")
+
+	redis.Restart()
+	settle(c, m)
+	health = c.health()
+	require.Equal(t, protocol.HealthUp, health.Status)
+	require.Equal(t, protocol.HealthUp, health.Redis)
+	require.Empty(t, health.Problems)
+}
+
+func TestCoordinatorStartsBeforeItsRedis(t *testing.T) {
+	t.Parallel()
+	redis := redisproc.Start(t)
+	redis.Kill()
+	c := start(t, settings(redis), app.Deps{})
+	require.Equal(t, protocol.HealthDegraded, c.health().Status)
+	redis.Restart()
+	c.createOrders("billing")
+	settle(c, newMember("m1", ordersURL))
+	require.Equal(t, protocol.HealthUp, c.health().Status)
+}
+
+// Field case F34.
+func TestEvictionPolicyIsWarnedOf(t *testing.T) {
+	t.Parallel()
+	redis := redisproc.Start(t)
+	rdb := redis.Client(t)
+	var log lines
+	for policy, warned := range map[string]bool{"allkeys-lru": true, "volatile-ttl": true, "noeviction": false} {
+		require.NoError(t, rdb.ConfigSet(t.Context(), "maxmemory-policy", policy).Err())
+		c := start(t, settings(redis), app.Deps{Logger: log.logger()})
+		health := c.health()
+		require.Equal(t, protocol.HealthUp, health.Status, "nothing is lost yet")
+		require.Equal(t, warned, len(health.Problems) == 1, "%v", health.Problems)
+		require.Equal(t, warned, strings.Contains(log.take(), "Redis may lose keys"))
+	}
+}
+
+// Not allowed to ask is no fault.
+func TestUnknownEvictionPolicyIsOnlyMentioned(t *testing.T) {
+	t.Parallel()
+	redis := redisproc.Start(t)
+	admin := redis.Client(t)
+	require.NoError(t, admin.Do(t.Context(), "ACL", "SETUSER", "default", "-info", "-config").Err())
+	var log lines
+	c := start(t, settings(redis), app.Deps{Logger: log.logger()})
+	require.Contains(t, log.take(), "it is not known whether Redis may evict keys")
+	health := c.health()
+	require.Equal(t, protocol.HealthUp, health.Status)
+	require.Empty(t, health.Problems)
+	c.createOrders("billing")
+	settle(c, newMember("m1", ordersURL))
+}
+
+// Storage design, Failure: Redis counts only where it is used.
+func TestMemoryStoreWithoutProvisioningNeedsNoRedis(t *testing.T) {
+	t.Parallel()
+	cfg := settings(redisproc.Start(t))
+	cfg.Redis = app.DefaultConfig().Redis
+	cfg.Redis.Port = 1
+	cfg.Store.Type, cfg.Provisioning.Enabled = app.StoreMemory, false
+	cfg.Coordination.EventLoop.Enabled = false
+	c := start(t, cfg, app.Deps{})
+	c.createOrders("billing")
+	settle(c, newMember("m1", ordersURL))
+	require.Equal(t, protocol.HealthResponse{
+		Status: protocol.HealthUp, CoordinatorID: c.app.ID(), Redis: "DISABLED", Loop: "DISABLED", Problems: []string{},
+	}, c.health())
+	ready, _ := c.call("GET", "/readyz", nil, nil)
+	require.Equal(t, http.StatusOK, ready)
+}
+
+func TestMemoryStoreWithProvisioningMakesShardsInRedis(t *testing.T) {
+	t.Parallel()
+	redis := redisproc.Start(t)
+	cfg := settings(redis)
+	cfg.Store.Type = app.StoreMemory
+	c := start(t, cfg, app.Deps{})
+	c.createOrders("billing")
+	keys, err := redis.Client(t).Keys(t.Context(), "*").Result()
+	require.NoError(t, err)
+	require.ElementsMatch(t, []string{"orders:0", "orders:1", "orders:2", "orders:3"}, keys)
+	redis.Kill()
+	require.Equal(t, "DOWN", c.health().Redis)
+	require.Equal(t, protocol.CodeStoreUnavailable, c.refused("GET", "/readyz", nil, http.StatusServiceUnavailable))
+}
+
+func TestProvisioningOffLeavesStreamsAlone(t *testing.T) {
+	t.Parallel()
+	redis := redisproc.Start(t)
+	cfg := settings(redis)
+	cfg.Provisioning.Enabled = false
+	c := start(t, cfg, app.Deps{})
+	c.createOrders("billing")
+	settle(c, newMember("m1", ordersURL))
+	keys, err := redis.Client(t).Keys(t.Context(), "orders*").Result()
+	require.NoError(t, err)
+	require.Empty(t, keys)
+}
