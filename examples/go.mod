@@ -3,7 +3,30 @@ module github.com/redis-stream-coordinator/rsc/examples
 go 1.26.0
 
 require github.com/redis-stream-coordinator/rsc/libs v0.0.0
-require github.com/redis-stream-coordinator/rsc/libs/testkit v0.0.0
+
+require (
+	github.com/oklog/ulid/v2 v2.1.2
+	github.com/redis/go-redis/v9 v9.23.0
+	github.com/schollz/progressbar/v3 v3.19.1
+	github.com/spf13/cobra v1.10.2
+	github.com/spf13/pflag v1.1.0
+	github.com/stretchr/testify v1.12.1
+	go.uber.org/goleak v1.3.0
+	golang.org/x/sys v0.48.0
+	golang.org/x/term v0.44.0
+)
+
+require (
+	github.com/cenkalti/backoff/v5 v5.0.3 // indirect
+	github.com/cespare/xxhash/v2 v2.3.0 // indirect
+	github.com/inconshreveable/mousetrap v1.1.0 // indirect
+	github.com/mitchellh/colorstring v0.0.0-20190213212951-d06e56a500db // indirect
+	github.com/rivo/uniseg v0.4.7 // indirect
+	github.com/twmb/murmur3 v1.2.2 // indirect
+	go.uber.org/atomic v1.12.0 // indirect
+	go.yaml.in/yaml/v3 v3.0.5 // indirect
+)
 
 replace github.com/redis-stream-coordinator/rsc/libs => ../libs
+
 replace github.com/redis-stream-coordinator/rsc/libs/testkit => ../libs/testkit
