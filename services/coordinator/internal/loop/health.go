@@ -3,6 +3,7 @@ package loop
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/store"
@@ -36,6 +37,24 @@ var errGone = errors.New("metadata is gone")
 
 // Forget drops what is remembered of a deleted or repaired record.
 func (l *Loop) Forget(key store.Key) { l.note(key, nil) }
+
+// forgetStream drops what is remembered of a stream that nothing says should exist.
+func (l *Loop) forgetStream(prefix string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	maps.DeleteFunc(l.problems, func(key store.Key, _ error) bool { return key.Stream == prefix })
+}
+
+// troubled returns the streams that something is wrong with.
+func (l *Loop) troubled() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	prefixes := make([]string, 0, len(l.problems))
+	for key := range l.problems {
+		prefixes = append(prefixes, key.Stream)
+	}
+	return prefixes
+}
 
 // Problems says which groups fail closed and why, one sentence each, sorted.
 func (l *Loop) Problems() []string {

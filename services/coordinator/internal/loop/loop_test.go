@@ -20,6 +20,7 @@ import (
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/loop"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/store"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/store/memstore"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/stream"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -357,6 +358,8 @@ func TestFieldF12DamagedGroupFailsClosedAlone(t *testing.T) {
 	bubble(t, func(t *testing.T, m *machine) {
 		others := []store.Key{{Stream: "orders", Group: "h"}, {Stream: "pays", Group: "g"}}
 		m.create(orders, 1)
+		m.createStream("orders", "g", "h")
+		m.createStream("pays", "g")
 		for _, key := range others {
 			m.create(key, 1)
 		}
@@ -381,6 +384,52 @@ func TestFieldF12DamagedGroupFailsClosedAlone(t *testing.T) {
 			require.Equal(t, group.Expired, found.State, "the tick went on for %s", key)
 		}
 	})
+}
+
+// M6: metadata that vanishes under a running group is a named problem, at once.
+func TestVanishedGroupIsAProblemADeletedOneIsNot(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, m *machine) {
+		m.create(orders, 1)
+		m.createStream("orders", "g")
+		l := m.coordinator(true)
+		a := &member{id: "a", incarnation: "i"}
+		a.beat(t, l)
+		m.remove(orders)
+		require.Equal(t, protocol.StatusUnknownMemberID, a.beat(t, l).Status)
+		require.Len(t, l.Problems(), 1)
+		require.Contains(t, l.Problems()[0], "metadata is gone")
+
+		m.create(orders, 1)
+		l.Forget(orders)
+		require.Empty(t, l.Problems())
+		a.beat(t, l)
+		m.remove(store.Key{Stream: "orders"})
+		time.Sleep(2 * time.Minute)
+		require.Len(t, l.Problems(), 1)
+		require.Contains(t, l.Problems()[0], "groups of the stream are there")
+		m.remove(orders)
+		time.Sleep(2 * time.Minute)
+		require.Empty(t, l.Problems(), "nothing says that there should be anything")
+	})
+}
+
+func (m *machine) createStream(prefix string, active ...string) {
+	record := stream.Stream{Prefix: prefix, ShardCount: 1, MetadataVersion: 1, Lineage: "L"}
+	for _, name := range active {
+		record.Groups = append(record.Groups, stream.Group{Name: name, State: stream.Active})
+	}
+	aggregate, err := codec.EncodeStream(record)
+	require.NoError(m.t, err)
+	_, err = m.kept.Create(m.t.Context(), store.Create{Key: store.Key{Stream: prefix}, Token: m.nonce(), Schema: codec.Schema, Aggregate: aggregate})
+	require.NoError(m.t, err)
+}
+
+func (m *machine) remove(key store.Key) {
+	loaded, err := m.kept.Load(m.t.Context(), key, store.Version{})
+	require.NoError(m.t, err)
+	_, err = m.kept.Delete(m.t.Context(), key, loaded.Version)
+	require.NoError(m.t, err)
 }
 
 // damage commits an aggregate that cannot be read.

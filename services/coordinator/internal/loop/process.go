@@ -96,8 +96,12 @@ func (w *worker) needsLoad() bool {
 func (w *worker) giveUp(err error) {
 	w.loop.note(w.key, err)
 	if unreadable(err) {
+		known := w.snap != nil
 		w.snap = nil
 		w.plan()
+		if known && errors.Is(err, store.ErrNotFound) {
+			w.loop.vanished(w.key)
+		}
 		return
 	}
 	w.loop.log.Warn("store does not take a decision", "group", w.key.String(), "error", err)

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/redis-stream-coordinator/rsc/libs/clock"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/store"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/stream"
 )
 
 // Start begins to look for due transitions: at once for every group in the store, then
@@ -55,37 +57,76 @@ func (l *Loop) sweep(ctx context.Context) {
 		l.log.Warn("groups cannot be listed, trying again at the next sweep", "error", err)
 		return
 	}
+	streams := make(map[string][]store.Key)
+	for _, prefix := range l.troubled() {
+		streams[prefix] = nil
+	}
 	for _, key := range keys {
-		if key.Group == "" {
-			l.sweepStream(ctx, key)
-		} else {
+		groups := streams[key.Stream]
+		if key.Group != "" {
 			l.tickOne(key)
+			groups = append(groups, key)
+		}
+		streams[key.Stream] = groups
+	}
+	for prefix, groups := range streams {
+		l.sweepStream(ctx, prefix, groups)
+	}
+}
+
+// sweepStream looks for records that are gone though another one says that they should be
+// there: such groups fail closed (M6). The index alone says nothing, it may point nowhere.
+func (l *Loop) sweepStream(ctx context.Context, prefix string, indexed []store.Key) {
+	key := store.Key{Stream: prefix}
+	s, _, err := l.loadStream(ctx, prefix)
+	switch {
+	case err == nil:
+		l.note(key, nil)
+		for _, name := range s.Active() {
+			l.checkGroup(ctx, store.Key{Stream: prefix, Group: name})
+		}
+	case !errors.Is(err, store.ErrNotFound):
+		l.note(key, err)
+	default:
+		gone := slices.ContainsFunc(indexed, func(group store.Key) bool { return l.present(ctx, group) })
+		if gone {
+			l.note(key, fmt.Errorf("%w, groups of the stream are there: %w", errGone, err))
+		} else {
+			l.forgetStream(prefix)
 		}
 	}
 }
 
-// sweepStream looks for active groups whose record is gone: they fail closed (M6).
-func (l *Loop) sweepStream(ctx context.Context, key store.Key) {
-	call, cancel := context.WithTimeout(ctx, l.cfg.CallTimeout)
-	defer cancel()
-	s, _, err := LoadStream(call, l.store, key.Stream)
-	if err != nil {
-		if !errors.Is(err, store.ErrNotFound) { // the index may point nowhere
-			l.note(key, err)
-		}
-		return
-	}
-	l.note(key, nil)
-	for _, name := range s.Active() {
-		l.checkPresent(ctx, store.Key{Stream: key.Stream, Group: name})
-	}
-}
-
-func (l *Loop) checkPresent(ctx context.Context, key store.Key) {
+// checkGroup notes a group that its stream's record names and that has no record.
+func (l *Loop) checkGroup(ctx context.Context, key store.Key) {
 	call, cancel := context.WithTimeout(ctx, l.cfg.CallTimeout)
 	defer cancel()
 	if _, err := l.store.Load(call, key, store.Version{}); errors.Is(err, store.ErrNotFound) {
 		l.note(key, fmt.Errorf("%w, the stream's record names the group: %w", errGone, err))
+	}
+}
+
+func (l *Loop) present(ctx context.Context, key store.Key) bool {
+	call, cancel := context.WithTimeout(ctx, l.cfg.CallTimeout)
+	defer cancel()
+	_, err := l.store.Load(call, key, store.Version{})
+	return err == nil
+}
+
+func (l *Loop) loadStream(ctx context.Context, prefix string) (stream.Stream, store.Snapshot, error) {
+	call, cancel := context.WithTimeout(ctx, l.cfg.CallTimeout)
+	defer cancel()
+	return LoadStream(call, l.store, prefix)
+}
+
+// vanished looks whether a group whose record was there a moment ago was deleted or lost.
+func (l *Loop) vanished(key store.Key) {
+	s, _, err := l.loadStream(context.Background(), key.Stream)
+	if err != nil {
+		return
+	}
+	if g, known := s.Find(key.Group); known && g.State == stream.Active {
+		l.checkGroup(context.Background(), key)
 	}
 }
 
