@@ -48,7 +48,7 @@ func (e *CorruptError) Unwrap() error { return e.Cause }
 // UnavailableError says why the store cannot work now. It is ErrUnavailable.
 type UnavailableError struct {
 	// State is a word for it: UNREACHABLE, TIMEOUT, READONLY, LOADING, MASTERDOWN,
-	// CLUSTERDOWN, TRYAGAIN, BUSY, OOM, NOPERM, NOREPLICAS or OTHER.
+	// CLUSTERDOWN, TRYAGAIN, MOVED, ASK, BUSY, OOM, MISCONF, NOPERM, NOREPLICAS or OTHER.
 	State string
 	// Written tells that the request may have had its effect.
 	Written bool

@@ -1,6 +1,7 @@
 package redisstore_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
@@ -56,4 +57,47 @@ func repairs(t *testing.T, client redis.UniversalClient) {
 	keys, err = kept.List(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, want, keys)
+}
+
+func TestARecordMadeWhileItsNameIsDeletedIsListed(t *testing.T) {
+	t.Parallel()
+	for _, command := range []string{"srem", "exists"} {
+		server, _, kept, version := start(t)
+		meddled := server.Client(t)
+		meddled.AddHook(before(command, 1, func() { create(t, kept) }))
+		_, err := newStore(t, meddled, redisstore.Options{}).Delete(t.Context(), orders(), version)
+		require.NoError(t, err)
+		keys, err := kept.List(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, []store.Key{orders()}, keys, command)
+	}
+}
+
+func TestARecordWhoseNameIsTakenOutWhileItIsMadeIsListed(t *testing.T) {
+	t.Parallel()
+	server := redisproc.Start(t)
+	client, meddled := server.Client(t), server.Client(t)
+	meddled.AddHook(before("evalsha", 1, func() { client.SRem(t.Context(), index, orders().String()) }))
+	kept := newStore(t, meddled, redisstore.Options{})
+	create(t, kept)
+	keys, err := kept.List(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []store.Key{orders()}, keys)
+}
+
+func TestACrashAfterTheRecordIsMadeLeavesItListed(t *testing.T) {
+	t.Parallel()
+	server := redisproc.Start(t)
+	meddled := server.Client(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	meddled.AddHook(before("sadd", 2, cancel))
+	_, err := newStore(t, meddled, redisstore.Options{}).Create(ctx, store.Create{Key: orders(), Token: "t"})
+	require.ErrorIs(t, err, store.ErrUnavailable)
+	kept := newStore(t, server.Client(t), redisstore.Options{})
+	_, err = kept.Load(t.Context(), orders(), store.Version{})
+	require.NoError(t, err)
+	keys, err := kept.List(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []store.Key{orders()}, keys)
 }

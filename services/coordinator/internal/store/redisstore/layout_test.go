@@ -191,6 +191,32 @@ func requireCorrupt(t *testing.T, client *redis.Client, kept *redisstore.Store, 
 	require.Equal(t, version, create(t, kept), "making it again is the repair (M6)")
 }
 
+func TestARecordRepairedMeanwhileIsNotRemovedAsUnreadable(t *testing.T) {
+	t.Parallel()
+	server, client, _, _ := start(t)
+	for _, spoil := range []func() error{
+		func() error { return client.HSet(t.Context(), metadata, "revision", "x").Err() },
+		func() error { return client.HDel(t.Context(), metadata, "revision").Err() },
+		func() error { return client.Set(t.Context(), metadata, "text", 0).Err() },
+	} {
+		whole := client.Dump(t.Context(), metadata).Val()
+		require.NoError(t, spoil())
+		meddled := server.Client(t)
+		// The first call finds what cannot be read, the second one removes it.
+		meddled.AddHook(before("evalsha", 2, func() { client.RestoreReplace(t.Context(), metadata, 0, whole) }))
+		_, err := newStore(t, meddled, redisstore.Options{}).Delete(t.Context(), orders(), store.Version{})
+		require.ErrorIs(t, err, store.ErrConflict)
+		require.Equal(t, "1", client.HGet(t.Context(), metadata, "revision").Val())
+	}
+}
+
+func TestAHashWithoutGuardsIsCorruptAndNotMissing(t *testing.T) {
+	t.Parallel()
+	_, client, kept, _ := start(t)
+	require.NoError(t, client.HDel(t.Context(), metadata, "revision", "token").Err())
+	requireCorrupt(t, client, kept, "revision")
+}
+
 func TestANewerLayoutIsNeitherReadNorRemoved(t *testing.T) {
 	t.Parallel()
 	_, client, kept, _ := start(t)

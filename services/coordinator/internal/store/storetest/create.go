@@ -53,7 +53,10 @@ func createAgain(t trial) {
 	unchanged(t, func() {
 		require.Equal(t, version, created(t), "an answer was lost, the request is repeated")
 	})
-	committed(t, commit(version))
+	next := committed(t, commit(version)).Version
+	back := commit(next)
+	back.Token = version.Token
+	committed(t, back)
 	_, err := t.Store.Create(t.Context(), store.Create{Key: orders(), Token: "first", Aggregate: []byte("x")})
 	require.ErrorIs(t, err, store.ErrExists, "the record has gone on")
 }
