@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/redis-stream-coordinator/rsc/libs/client/internal/stream"
+	"github.com/redis-stream-coordinator/rsc/libs/client/internal/shardkey"
 	"github.com/redis-stream-coordinator/rsc/libs/clock"
 	"github.com/redis-stream-coordinator/rsc/libs/redisx"
 )
@@ -23,7 +23,7 @@ const (
 type ack struct {
 	reader *reader
 	id     string
-	mode   stream.AckMode
+	mode   shardkey.AckMode
 	done   chan<- error // buffered; nil when nobody waits
 }
 
@@ -149,11 +149,11 @@ func (a *acker) take() (batch []ack, wait time.Duration, closed bool) {
 func (a *acker) send(jobs []ack) {
 	type kind struct {
 		reader *reader
-		mode   stream.AckMode
+		mode   shardkey.AckMode
 	}
-	batches := map[kind]*stream.AckBatch{}
-	order := make([]*stream.AckBatch, 0, 1)
-	places := make([]*stream.AckBatch, len(jobs))
+	batches := map[kind]*shardkey.AckBatch{}
+	order := make([]*shardkey.AckBatch, 0, 1)
+	places := make([]*shardkey.AckBatch, len(jobs))
 	for at, job := range jobs {
 		if !job.reader.mayAck() {
 			continue
@@ -161,15 +161,15 @@ func (a *acker) send(jobs []ack) {
 		same := kind{job.reader, job.mode}
 		batch := batches[same]
 		if batch == nil {
-			batch = &stream.AckBatch{Reader: job.reader.shardKey, Mode: job.mode}
+			batch = &shardkey.AckBatch{Reader: job.reader.shardKey, Mode: job.mode}
 			batches[same] = batch
 			order = append(order, batch)
 		}
 		batch.IDs = append(batch.IDs, job.id)
 		places[at] = batch
 	}
-	stream.Ack(a.consumer.background, order)
-	next := map[*stream.AckBatch]int{}
+	shardkey.Ack(a.consumer.background, order)
+	next := map[*shardkey.AckBatch]int{}
 	a.finish(jobs, func(at int) error {
 		batch := places[at]
 		if batch == nil {
@@ -225,7 +225,7 @@ func (j ack) finish(err error) {
 	if j.done == nil {
 		return
 	}
-	if errors.Is(err, stream.ErrNotPending) {
+	if errors.Is(err, shardkey.ErrNotPending) {
 		err = fmt.Errorf("%w: %w", ErrNotOwner, err)
 	}
 	j.done <- err

@@ -3,7 +3,7 @@ package client
 import (
 	"time"
 
-	"github.com/redis-stream-coordinator/rsc/libs/client/internal/stream"
+	"github.com/redis-stream-coordinator/rsc/libs/client/internal/shardkey"
 )
 
 // adoptPage is how many pending records are taken over at once.
@@ -17,7 +17,7 @@ const adoptPage = 100
 func (r *reader) adopt() error {
 	idle := time.Duration(0)
 	if r.adopted {
-		idle = sweepEvery
+		idle = r.sub.SweepInterval
 	}
 	r.acks.drain(r) // what is acknowledged is not adopted
 	after := ""
@@ -27,7 +27,7 @@ func (r *reader) adopt() error {
 			return err
 		}
 		if len(page) == 0 {
-			r.adopted, r.sweepAt = true, r.now()+sweepEvery
+			r.adopted, r.sweepAt = true, r.now()+r.sub.SweepInterval
 			return r.cleanUp()
 		}
 		after = page[len(page)-1].ID
@@ -39,7 +39,7 @@ func (r *reader) adopt() error {
 }
 
 // claim takes entries over and delivers them in their order.
-func (r *reader) claim(entries []stream.Entry) error {
+func (r *reader) claim(entries []shardkey.Entry) error {
 	for len(entries) > 0 {
 		together := r.together(entries)
 		if !r.mayStart() {
@@ -61,7 +61,7 @@ func (r *reader) claim(entries []stream.Entry) error {
 // together returns how many of the entries are claimed at once. A record that was delivered
 // before goes alone, as it may be one that kills its process: the deliveries of others must
 // not be counted up by that (field case F11).
-func (r *reader) together(entries []stream.Entry) int {
+func (r *reader) together(entries []shardkey.Entry) int {
 	count := 0
 	for count < len(entries) && entries[count].Deliveries < 2 && !r.exhausted(entries[count].Deliveries+1) {
 		count++
@@ -70,13 +70,13 @@ func (r *reader) together(entries []stream.Entry) int {
 }
 
 // unknown returns the entries of a page that this process does not know of.
-func (r *reader) unknown(page []stream.Entry) []stream.Entry {
+func (r *reader) unknown(page []shardkey.Entry) []shardkey.Entry {
 	r.retryMu.Lock()
 	defer r.retryMu.Unlock()
-	result := make([]stream.Entry, 0, len(page))
+	result := make([]shardkey.Entry, 0, len(page))
 	for _, entry := range page {
 		_, kept := r.unsettled[entry.ID]
-		if !kept && r.retries.find(entry.ID) < 0 && !r.consumer.books.handling(r.shard, entry.ID) {
+		if !kept && !r.retries.has(entry.ID) && !r.consumer.books.handling(r.shard, entry.ID) {
 			result = append(result, entry)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/redis-stream-coordinator/rsc/libs/client/internal/stream"
+	"github.com/redis-stream-coordinator/rsc/libs/client/internal/shardkey"
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 	"github.com/redis-stream-coordinator/rsc/libs/redisx"
 )
@@ -33,13 +33,13 @@ type worker interface {
 // Consumer runs the members of one subscription.
 type Consumer struct {
 	coordinator coordinator
-	redis       redis.UniversalClient
+	redis       redis.UniversalClient // nil when the application reads by itself
 	log         *slog.Logger
 	sub         Subscription
 	newWorker   func(s *session, g *grant) worker
 
-	scripts *stream.Scripts
-	conns   stream.Conns
+	scripts *shardkey.Scripts
+	conns   shardkey.Conns
 	// background is what acknowledgements run on: they end with the session, not with a call.
 	background context.Context //nolint:containedctx // see above.
 	books      books
@@ -54,7 +54,16 @@ func (c *Client) NewConsumer(sub Subscription, handler Handler) (*Consumer, erro
 	if handler == nil {
 		return nil, fmt.Errorf("%w: no handler", ErrInvalidSubscription)
 	}
-	return c.newConsumer(sub, func(s *session, g *grant) worker { return newReader(s, g, handler) })
+	if c.redis == nil {
+		return nil, ErrNoRedis
+	}
+	consumer, err := newConsumer(c, sub)
+	if err != nil {
+		return nil, err
+	}
+	consumer.redis = c.redis
+	consumer.newWorker = func(s *session, g *grant) worker { return newReader(s, g, handler) }
+	return consumer, nil
 }
 
 // Consume runs a Consumer until ctx ends, then leaves gracefully, see Consumer.Run.
@@ -66,10 +75,7 @@ func (c *Client) Consume(ctx context.Context, sub Subscription, handler Handler)
 	return consumer.Run(ctx)
 }
 
-func (c *Client) newConsumer(sub Subscription, newWorker func(*session, *grant) worker) (*Consumer, error) {
-	if c.redis == nil {
-		return nil, ErrNoRedis
-	}
+func newConsumer(c *Client, sub Subscription) (*Consumer, error) {
 	if err := sub.check(); err != nil {
 		return nil, err
 	}
@@ -79,9 +85,9 @@ func (c *Client) newConsumer(sub Subscription, newWorker func(*session, *grant) 
 		return nil, err
 	}
 	consumer := &Consumer{
-		coordinator: c.api, redis: c.redis, sub: sub, newWorker: newWorker,
+		coordinator: c.api, sub: sub,
 		log:     c.log.With("stream", sub.Stream, "group", sub.Group),
-		scripts: stream.NewScripts(),
+		scripts: shardkey.NewScripts(),
 	}
 	for _, id := range ids {
 		consumer.sessions = append(consumer.sessions, newSession(consumer, id))
@@ -90,7 +96,7 @@ func (c *Client) newConsumer(sub Subscription, newWorker func(*session, *grant) 
 }
 
 // Run joins the group, reads what the coordinator grants, and returns when ctx has ended and
-// every member has left: handlers get DrainTimeout to finish, the coordinator 1.5 s to
+// every member has left: handlers get DrainTimeout to finish, the coordinator 1 s to
 // answer, whatever happens (field case F33). It returns nil after a complete hand-over,
 // ErrNotDrained when handlers still ran, and ErrUnknownGroup with FailFast. Failures of
 // Redis and the coordinator do not end it: they are waited out and seen in Status.
@@ -99,14 +105,15 @@ func (c *Consumer) Run(ctx context.Context) error {
 	if !c.used.CompareAndSwap(false, true) {
 		return ErrConsumerUsed
 	}
-	reads, err := redisx.Dedicated(c.redis, protocol.DefaultMaxShards)
-	if err != nil {
-		return fmt.Errorf("connect consumer: %w", err)
+	if c.redis != nil {
+		reads, err := redisx.Dedicated(c.redis, protocol.DefaultMaxShards)
+		if err != nil {
+			return fmt.Errorf("connect consumer: %w", err)
+		}
+		defer func() { _ = reads.Close() }()
+		c.conns = shardkey.Conns{Reads: reads, Writes: c.redis, AckDel: c.knowsAckDel(ctx)}
 	}
-	defer func() { _ = reads.Close() }()
 	c.background = context.WithoutCancel(ctx)
-	c.conns = stream.Conns{Reads: reads, Writes: c.redis, AckDel: c.knowsAckDel(ctx)}
-
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var members sync.WaitGroup

@@ -37,11 +37,13 @@ type grant struct {
 	dropped  atomic.Bool
 	inFlight atomic.Int64
 
-	mu       sync.Mutex
-	reading  bool
-	drainBy  time.Duration // 0 until revoked
-	progress protocol.ShardProgress
-	fault    string
+	mu      sync.Mutex
+	reading bool
+	drainBy time.Duration // 0 until revoked
+	fault   string        // why the shard cannot be read
+	missing string        // the fault in the words of the protocol (L12); empty when it is another
+	// deliveredID and ackedID are the last of their kind; empty before.
+	deliveredID, ackedID string
 }
 
 func newGrant(s *session, action member.Action) *grant {
@@ -53,7 +55,6 @@ func newGrant(s *session, action member.Action) *grant {
 		ended: make(chan struct{}),
 	}
 	g.ctx, g.cancel = context.WithCancel(s.work)
-	g.progress.Shard.ShardIndex, g.progress.StreamKey = g.shard, g.key
 	g.before = s.consumer.books.succeed(g)
 	return g
 }
@@ -168,18 +169,33 @@ func (g *grant) pause(d time.Duration) bool {
 func (g *grant) report() protocol.ShardProgress {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	progress := g.progress
+	progress := protocol.ShardProgress{
+		Shard: protocol.ShardID{ShardIndex: g.shard}, StreamKey: g.key, Error: g.missing,
+	}
+	if id := g.deliveredID; id != "" {
+		progress.LastDeliveredID = &id
+	}
+	if id := g.ackedID; id != "" {
+		progress.LastAckedID = &id
+	}
 	if g.pending != nil {
 		progress.PendingCount = g.pending()
 	}
 	return progress
 }
 
-// note changes the progress.
-func (g *grant) note(change func(*protocol.ShardProgress)) {
+// delivered notes the last record that was read.
+func (g *grant) delivered(id string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	change(&g.progress)
+	g.deliveredID = id
+}
+
+// troubled notes why the shard cannot be read; empty texts when it can.
+func (g *grant) troubled(fault, missing string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.fault, g.missing = fault, missing
 }
 
 // books remembers per shard what this process is doing with it, over all members and grants.

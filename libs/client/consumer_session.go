@@ -15,7 +15,7 @@ import (
 )
 
 // leaveBudget is how long a member that has drained tries to tell the coordinator.
-const leaveBudget = 1500 * time.Millisecond
+const leaveBudget = time.Second
 
 // session is one member: a loop that owns its protocol state and carries out its actions.
 // Heartbeats, reads and handlers run beside the loop, so none of them delays another.
@@ -95,7 +95,7 @@ func (s *session) run(ctx context.Context) error {
 	asked := ctx.Done()
 	for {
 		now := s.now()
-		s.advance(now)
+		s.advance(now) //nolint:contextcheck // heartbeats go on after ctx has ended: the member has to leave.
 		if s.over(now) {
 			return s.result()
 		}
@@ -190,7 +190,10 @@ func (s *session) apply(actions []member.Action) {
 	}
 	s.lease.Store(min(s.lease.Load(), int64(lease)))
 	for _, action := range actions {
-		g := s.grants[action.Grant]
+		g, running := s.grants[action.Grant]
+		if !running { // it is to be started, or it has ended and only its report was still owed
+			continue
+		}
 		switch action.Kind {
 		case member.Revoke:
 			if reading := g.revoke(s.now() + s.consumer.sub.DrainTimeout); !reading {
@@ -275,7 +278,7 @@ func (s *session) end(cancel context.CancelFunc) {
 		s.running.Wait()
 		close(ended)
 	}()
-	timer := clock.NewTimer(leaveBudget / 6)
+	timer := clock.NewTimer(leaveBudget / 4)
 	defer timer.Stop()
 	select {
 	case <-ended:

@@ -7,7 +7,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/redis-stream-coordinator/rsc/libs/client/internal/stream"
+	"github.com/redis-stream-coordinator/rsc/libs/client/internal/shardkey"
 )
 
 // ErrTooManyDeliveries is the cause of a dead letter whose last handling left no error,
@@ -36,7 +36,7 @@ func (r *reader) deadLetter(m *Message, cause error) error {
 	r.consumer.counters.deadLettered.Add(1)
 	r.trouble.log.Warn("record is a dead letter", "id", m.ID, "deliveries", m.Deliveries, "cause", cause)
 	m.settle(acked)
-	r.acks.add(ack{reader: r, id: m.ID, mode: stream.AckMode{Fenced: r.sub.FencedAcks}})
+	r.acks.add(ack{reader: r, id: m.ID, mode: shardkey.AckMode{Fenced: r.sub.FencedAcks}})
 	return nil
 }
 

@@ -54,7 +54,7 @@ type Lifecycle interface {
 
 // Shards joins the group like Consume, but leaves reading to the application. Of sub it uses
 // what concerns membership: the names, Concurrency, Workers, MemberID, MemberName,
-// DrainTimeout, ClientLease, FailFast and LeaveMode.
+// DrainTimeout, ClientLease, FailFast and LeaveMode. It needs no Options.Redis.
 func (c *Client) Shards(ctx context.Context, sub Subscription, lifecycle Lifecycle) error {
 	consumer, err := c.NewShardConsumer(sub, lifecycle)
 	if err != nil {
@@ -68,7 +68,12 @@ func (c *Client) NewShardConsumer(sub Subscription, lifecycle Lifecycle) (*Consu
 	if lifecycle == nil {
 		return nil, fmt.Errorf("%w: no lifecycle", ErrInvalidSubscription)
 	}
-	return c.newConsumer(sub, func(*session, *grant) worker { return guest{lifecycle} })
+	consumer, err := newConsumer(c, sub)
+	if err != nil {
+		return nil, err
+	}
+	consumer.newWorker = func(*session, *grant) worker { return guest{lifecycle} }
+	return consumer, nil
 }
 
 // guest is the worker of a shard that the application reads.

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/redis-stream-coordinator/rsc/libs/client/internal/stream"
+	"github.com/redis-stream-coordinator/rsc/libs/client/internal/shardkey"
 )
 
 // Message is one record that was delivered to a consumer. Its fields are the handler's to
@@ -68,7 +68,7 @@ func (m *Message) ack(ctx context.Context, del bool) error {
 		return nil
 	}
 	done := make(chan error, 1)
-	m.owner.acks.add(ack{reader: m.owner, id: m.ID, mode: stream.AckMode{Delete: del, Fenced: m.owner.sub.FencedAcks}, done: done})
+	m.owner.acks.add(ack{reader: m.owner, id: m.ID, mode: shardkey.AckMode{Delete: del, Fenced: m.owner.sub.FencedAcks}, done: done})
 	select {
 	case err := <-done:
 		return err

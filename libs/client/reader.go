@@ -5,21 +5,17 @@ import (
 	"sync"
 	"time"
 
-	"github.com/redis-stream-coordinator/rsc/libs/client/internal/stream"
-	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+	"github.com/redis-stream-coordinator/rsc/libs/client/internal/shardkey"
 	"github.com/redis-stream-coordinator/rsc/libs/redisx"
 )
 
 // Timing of reads.
 const (
-	// leaseMargin is what a blocking read leaves of the lease (protocol H5, field case F16).
+	// leaseMargin is what a blocking read leaves of the lease, at most a quarter of it
+	// (protocol H5, field case F16).
 	leaseMargin = 500 * time.Millisecond
 	// leasePoll is how often a reader without enough lease looks again.
 	leasePoll = 10 * time.Millisecond
-	// sweepEvery is how often a reader looks for pending records that nobody of this process
-	// knows of, such as a batch that was lost with its connection or a late read of a former
-	// owner. They are taken over when they have been idle as long.
-	sweepEvery = 15 * time.Second
 )
 
 // reader reads one shard and gives its records to the handler, one after the other.
@@ -27,7 +23,7 @@ type reader struct {
 	*grant
 	consumer *Consumer
 	sub      Subscription
-	shardKey *stream.Reader
+	shardKey *shardkey.Reader
 	handler  Handler
 	acks     *acker
 
@@ -50,7 +46,7 @@ func newReader(s *session, g *grant, handler Handler) *reader {
 	c := s.consumer
 	r := &reader{
 		grant: g, consumer: c, sub: c.sub, handler: handler, acks: s.acks,
-		shardKey:  stream.NewReader(c.conns, c.scripts, g.key, c.sub.Group, s.id),
+		shardKey:  shardkey.NewReader(c.conns, c.scripts, g.key, c.sub.Group, s.id),
 		retries:   newRetryBook(c.sub.Retry),
 		unsettled: map[string]struct{}{},
 		trouble:   newTrouble(s.log.With("shard", g.shard)),
@@ -103,7 +99,7 @@ func (r *reader) round() error {
 
 // deliverAll delivers records in their order. Those that an orderly hand-over leaves
 // unhandled stay pending for the next owner, as if they had not been delivered.
-func (r *reader) deliverAll(records []stream.Record) error {
+func (r *reader) deliverAll(records []shardkey.Record) error {
 	for at, record := range records {
 		if err := r.deliver(record); err != nil {
 			r.adopted = false
@@ -118,12 +114,13 @@ func (r *reader) deliverAll(records []stream.Record) error {
 
 // read reads one batch. It is sent only within the lease, and blocks at most until shortly
 // before its end.
-func (r *reader) read() ([]stream.Record, error) {
-	block := min(r.sub.PollTimeout, r.session.leaseLeft()-leaseMargin, r.retryIn(), r.sweepAt-r.now())
-	if r.session.leaseLeft() < leaseMargin {
+func (r *reader) read() ([]shardkey.Record, error) {
+	usable := r.session.leaseLeft() - min(leaseMargin, r.sub.ClientLease/4)
+	if usable <= 0 {
 		r.pause(leasePoll)
 		return nil, nil
 	}
+	block := min(r.sub.PollTimeout, usable, r.retryIn(), r.sweepAt-r.now())
 	if !r.beginRead() {
 		return nil, nil
 	}
@@ -136,7 +133,7 @@ func (r *reader) read() ([]stream.Record, error) {
 	}
 	if len(records) > 0 {
 		last := records[len(records)-1].ID
-		r.note(func(p *protocol.ShardProgress) { p.LastDeliveredID = &last })
+		r.delivered(last)
 	}
 	return records, err
 }

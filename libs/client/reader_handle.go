@@ -6,8 +6,7 @@ import (
 	"runtime/debug"
 	"time"
 
-	"github.com/redis-stream-coordinator/rsc/libs/client/internal/stream"
-	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+	"github.com/redis-stream-coordinator/rsc/libs/client/internal/shardkey"
 )
 
 // errGivenUp ends a turn of a reader whose shard was revoked or dropped.
@@ -16,7 +15,7 @@ var errGivenUp = errors.New("shard was given up")
 // deliver gives one record to the handler and takes care of a failure. An error ends the
 // reader's turn: what it still has in hand stays pending and is adopted, by this reader or
 // by the next owner.
-func (r *reader) deliver(record stream.Record) error {
+func (r *reader) deliver(record shardkey.Record) error {
 	m := r.message(record)
 	for {
 		if limit := r.sub.Retry.MaxDeliveries; limit > 0 && m.Deliveries > limit {
@@ -95,7 +94,7 @@ func (r *reader) handle(m *Message) (time.Duration, error) {
 	}
 	r.consumer.counters.handled.Add(1)
 	if r.sub.AckMode == AckAfterHandler && m.settle(acked) {
-		r.acks.add(ack{reader: r, id: m.ID, mode: stream.AckMode{Fenced: r.sub.FencedAcks}})
+		r.acks.add(ack{reader: r, id: m.ID, mode: shardkey.AckMode{Fenced: r.sub.FencedAcks}})
 	}
 	return 0, nil
 }
@@ -112,7 +111,7 @@ func (r *reader) call(m *Message) (err error) {
 }
 
 // message makes a Message of a record.
-func (r *reader) message(record stream.Record) *Message {
+func (r *reader) message(record shardkey.Record) *Message {
 	m := &Message{
 		Stream: r.sub.Stream, Group: r.sub.Group, Shard: r.shard, ID: record.ID,
 		Fields:     make(map[string]string, len(record.Values)),
@@ -148,5 +147,7 @@ func (r *reader) forget(id string) {
 // acked notes an acknowledgement that Redis has.
 func (r *reader) acked(id string) {
 	r.forget(id)
-	r.note(func(p *protocol.ShardProgress) { p.LastAckedID = &id })
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ackedID = id
 }

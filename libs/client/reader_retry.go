@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/redis-stream-coordinator/rsc/libs/client/internal/stream"
+	"github.com/redis-stream-coordinator/rsc/libs/client/internal/shardkey"
 )
 
 // maxRetries bounds what one shard remembers of failed records; what is beyond stays pending
@@ -23,9 +23,12 @@ type retry struct {
 type retryBook struct {
 	policy Retry
 	list   []retry
+	ids    map[string]struct{} // those of list
 }
 
-func newRetryBook(policy Retry) retryBook { return retryBook{policy: policy} }
+func newRetryBook(policy Retry) retryBook {
+	return retryBook{policy: policy, ids: map[string]struct{}{}}
+}
 
 // backoff returns the pause after the given number of deliveries.
 func (b *retryBook) backoff(deliveries int64) time.Duration {
@@ -39,7 +42,7 @@ func (b *retryBook) backoff(deliveries int64) time.Duration {
 }
 
 func (b *retryBook) add(one retry) {
-	if len(b.list) >= maxRetries {
+	if len(b.list) >= maxRetries || b.has(one.id) {
 		return
 	}
 	at, _ := slices.BinarySearchFunc(b.list, one, func(x, y retry) int {
@@ -49,22 +52,27 @@ func (b *retryBook) add(one retry) {
 		return 1
 	})
 	b.list = slices.Insert(b.list, at, one)
+	b.ids[one.id] = struct{}{}
+}
+
+func (b *retryBook) has(id string) bool {
+	_, found := b.ids[id]
+	return found
 }
 
 func (b *retryBook) remove(id string) {
-	if at := b.find(id); at >= 0 {
-		b.list = slices.Delete(b.list, at, at+1)
+	if !b.has(id) {
+		return
 	}
-}
-
-func (b *retryBook) find(id string) int {
-	return slices.IndexFunc(b.list, func(one retry) bool { return one.id == id })
+	delete(b.ids, id)
+	b.list = slices.DeleteFunc(b.list, func(one retry) bool { return one.id == id })
 }
 
 // take removes and returns at most count records that are due at now.
 func (b *retryBook) take(now time.Duration, count int) []retry {
 	due := 0
 	for due < min(len(b.list), count) && b.list[due].due <= now {
+		delete(b.ids, b.list[due].id)
 		due++
 	}
 	taken := slices.Clone(b.list[:due])
@@ -101,9 +109,9 @@ func (r *reader) retryDue() error {
 	if len(due) == 0 {
 		return nil
 	}
-	entries := make([]stream.Entry, 0, len(due))
+	entries := make([]shardkey.Entry, 0, len(due))
 	for _, one := range due {
-		entries = append(entries, stream.Entry{ID: one.id, Deliveries: one.deliveries})
+		entries = append(entries, shardkey.Entry{ID: one.id, Deliveries: one.deliveries})
 	}
 	return r.claim(entries)
 }
@@ -118,7 +126,7 @@ func (r *reader) insist(m *Message, pause time.Duration) (*Message, error) {
 	if !r.pause(pause) || !r.awaitLease() {
 		return nil, errGivenUp
 	}
-	records, lost, err := r.shardKey.Claim(r.ctx, []stream.Entry{{ID: m.ID, Deliveries: m.Deliveries}})
+	records, lost, err := r.shardKey.Claim(r.ctx, []shardkey.Entry{{ID: m.ID, Deliveries: m.Deliveries}})
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
-	"github.com/redis-stream-coordinator/rsc/libs/client/internal/stream"
+	"github.com/redis-stream-coordinator/rsc/libs/client/internal/shardkey"
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 	"github.com/redis-stream-coordinator/rsc/libs/redisx"
 )
@@ -35,11 +35,11 @@ func (r *reader) failed(err error) {
 	r.adopted = false
 	name, missing := string(redisx.StateOf(err)), ""
 	switch r.shardKey.Missing(r.ctx, err) {
-	case stream.MissingStream:
+	case shardkey.MissingStream:
 		missing = protocol.ShardErrorStreamMissing
-	case stream.MissingGroup:
+	case shardkey.MissingGroup:
 		missing = protocol.ShardErrorGroupMissing
-	case stream.MissingNothing:
+	case shardkey.MissingNothing:
 	}
 	pause := r.trouble.pause.NextBackOff()
 	if missing != "" {
@@ -48,7 +48,7 @@ func (r *reader) failed(err error) {
 	if r.stopped.Load() {
 		return // the error is that of a context that ended
 	}
-	r.state(name, missing)
+	r.troubled(name, missing)
 	if r.trouble.name != name {
 		r.trouble.name = name
 		r.trouble.log.Warn("shard cannot be read", "state", name, "error", err)
@@ -64,13 +64,5 @@ func (r *reader) recovered() {
 	r.trouble.log.Info("shard is read again", "after", r.trouble.name)
 	r.trouble.name = ""
 	r.trouble.pause.Reset()
-	r.state("", "")
-}
-
-// state publishes what Status and the heartbeat say of the shard (protocol L12).
-func (r *reader) state(fault, missing string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.fault = fault
-	r.progress.Error = missing
+	r.troubled("", "")
 }

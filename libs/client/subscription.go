@@ -86,6 +86,10 @@ type Subscription struct {
 	// ClientLease is how long a member may act after sending a heartbeat; 0 means 8 s. It is
 	// at most 0.8 of the coordinator's member lease (protocol H5).
 	ClientLease time.Duration
+	// SweepInterval is how often a shard is searched for pending records that nobody of this
+	// process knows of, such as a batch that was lost with its connection; they are taken over
+	// when they have been idle as long. 0 means 15 s.
+	SweepInterval time.Duration
 	// FormerConsumerIdle is how long a consumer name without pending records must have been
 	// idle before a new owner of the shard removes it from the group; 0 means 10 min.
 	FormerConsumerIdle time.Duration
@@ -116,6 +120,7 @@ func (s Subscription) withDefaults() Subscription {
 	s.PollTimeout = positive(s.PollTimeout, 250*time.Millisecond)
 	s.DrainTimeout = positive(s.DrainTimeout, 20*time.Second)
 	s.ClientLease = positive(s.ClientLease, protocol.DefaultClientLease)
+	s.SweepInterval = positive(s.SweepInterval, 15*time.Second)
 	s.FormerConsumerIdle = positive(s.FormerConsumerIdle, 10*time.Minute)
 	s.Retry.MinBackoff = positive(s.Retry.MinBackoff, time.Second)
 	s.Retry.MaxBackoff = max(positive(s.Retry.MaxBackoff, time.Minute), s.Retry.MinBackoff)

@@ -48,6 +48,8 @@ type Request struct {
 	protocol.HeartbeatRequest
 
 	Answer protocol.HeartbeatResponse
+	// Status is the HTTP status; below 0 the connection was closed without an answer.
+	Status int
 	At     time.Time
 }
 
@@ -153,7 +155,7 @@ func (c *Coordinator) serve(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case status < 0:
 		abort(w)
-	case status != 0 && status != http.StatusOK:
+	case status != http.StatusOK:
 		refuse(w, status)
 	default:
 		w.Header().Set("Content-Type", "application/json")
@@ -171,16 +173,18 @@ func (c *Coordinator) answer(request *protocol.HeartbeatRequest) (*protocol.Hear
 		answer = c.decide(request)
 	}
 	c.mu.Unlock()
-	status := 0
+	status := http.StatusOK
 	switch {
 	case down:
 		status = -1
 	case hook != nil:
-		status = hook(request, answer) // outside the lock: a hook may call the Coordinator
+		if said := hook(request, answer); said != 0 { // outside the lock: a hook may call the Coordinator
+			status = said
+		}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.requests = append(c.requests, Request{HeartbeatRequest: *request, Answer: *answer, At: clock.Now()})
+	c.requests = append(c.requests, Request{HeartbeatRequest: *request, Answer: *answer, Status: status, At: clock.Now()})
 	return answer, status
 }
 

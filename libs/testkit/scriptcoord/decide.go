@@ -86,6 +86,7 @@ func (c *Coordinator) farewell(request *protocol.HeartbeatRequest, answer *proto
 			delete(c.target, shard)
 		}
 	}
+	delete(c.members, request.MemberID) // a record that has left accepts anybody (J4)
 	answer.MemberEpoch = c.fresh()
 	return answer
 }
@@ -119,4 +120,13 @@ func (c *Coordinator) First(member string, fits func(Request) bool) *Request {
 		}
 	}
 	return nil
+}
+
+// Last returns the latest request of a member, the zero Request before the first.
+func (c *Coordinator) Last(member string) Request {
+	requests := c.Requests(member)
+	if len(requests) == 0 {
+		return Request{}
+	}
+	return requests[len(requests)-1]
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -109,6 +110,31 @@ func (s *stand) consumers(shard int) []string {
 	return names
 }
 
+// calls returns how often the server has carried out a command, by its own count.
+func (s *stand) calls(command string) int {
+	stats, err := s.rdb.Info(s.t.Context(), "commandstats").Result()
+	require.NoError(s.t, err)
+	_, rest, found := strings.Cut(stats, "cmdstat_"+command+":calls=")
+	if !found {
+		return 0
+	}
+	digits, _, _ := strings.Cut(rest, ",")
+	count, err := strconv.Atoi(digits)
+	require.NoError(s.t, err)
+	return count
+}
+
+// blocked returns how many clients wait in a blocking read.
+func (s *stand) blocked() int {
+	info, err := s.rdb.Info(s.t.Context(), "clients").Result()
+	require.NoError(s.t, err)
+	_, rest, _ := strings.Cut(info, "blocked_clients:")
+	digits, _, _ := strings.Cut(rest, "\r")
+	count, err := strconv.Atoi(digits)
+	require.NoError(s.t, err)
+	return count
+}
+
 // subscription is that of a member a, quick enough for tests.
 func subscription(id string) client.Subscription {
 	return client.Subscription{
@@ -143,7 +169,7 @@ func (s *stand) runOn(c *client.Client, sub client.Subscription, handler client.
 
 func start(t *testing.T, consumer *client.Consumer) *running {
 	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(t.Context())
 	r := &running{Consumer: consumer, t: t, stop: cancel, done: make(chan struct{})}
 	go func() {
 		defer close(r.done)
@@ -205,7 +231,7 @@ type ledger struct {
 	list []seen
 }
 
-func (l *ledger) note(m *client.Message) seen {
+func (l *ledger) note(m *client.Message) {
 	n, err := strconv.Atoi(m.Fields["n"])
 	if err != nil {
 		n = -1
@@ -214,7 +240,6 @@ func (l *ledger) note(m *client.Message) seen {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.list = append(l.list, one)
-	return one
 }
 
 func (l *ledger) all() []seen {

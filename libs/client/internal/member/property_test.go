@@ -98,7 +98,7 @@ func (w *walk) account(status protocol.HeartbeatStatus, answer *protocol.Heartbe
 	case protocol.StatusFencedMemberEpoch, protocol.StatusUnknownMemberID:
 		w.permitted, w.leaseEnd, w.epoch = nil, 0, 0
 		return
-	default:
+	case protocol.StatusRetry, protocol.StatusInvalidRequest, protocol.StatusUnsupportedProtocol:
 		return
 	}
 	w.epoch = answer.MemberEpoch

@@ -1,4 +1,4 @@
-package stream
+package shardkey
 
 import (
 	"context"
@@ -88,11 +88,11 @@ func (r *Reader) Read(ctx context.Context, count int, block time.Duration) ([]Re
 // case F15); the key itself tells stream and group apart. When it cannot be asked, neither
 // is claimed: a server that still loads has lost nothing (F22).
 func (r *Reader) Missing(ctx context.Context, err error) Missing {
-	switch redisx.StateOf(err) {
-	case redisx.StateUnblocked, redisx.StateWrongType:
+	state := redisx.StateOf(err)
+	if state == redisx.StateUnblocked || state == redisx.StateWrongType {
 		return MissingStream
-	case redisx.StateNoGroup:
-	default:
+	}
+	if state != redisx.StateNoGroup {
 		return MissingNothing
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)

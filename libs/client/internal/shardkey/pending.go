@@ -1,4 +1,4 @@
-package stream
+package shardkey
 
 import (
 	"context"
@@ -40,8 +40,8 @@ func (r *Reader) Pending(ctx context.Context, after string, count int, idle time
 
 // Claim takes the entries over, whoever has them, and returns their records in the order of
 // entries. The ids in lost have no record any more: it was trimmed or deleted (field cases
-// F06, F07, F24). They are found in the first reply (F08): Redis 6.2 answers a record
-// without a body, later versions leave the id out; an id that was left out because somebody
+// F06, F07, F24). They are found in the first reply (F08): Redis 6.2 answers nil for one or
+// a nil body, later versions leave the id out; an id that was left out because somebody
 // acknowledged it just now still has its record and is in neither list.
 func (r *Reader) Claim(ctx context.Context, entries []Entry) (records []Record, lost []string, err error) {
 	if len(entries) == 0 {
@@ -49,20 +49,16 @@ func (r *Reader) Claim(ctx context.Context, entries []Entry) (records []Record, 
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	ids := make([]string, 0, len(entries))
+	args := []any{"xclaim", r.key, r.group, r.consumer, 0}
 	for _, entry := range entries {
-		ids = append(ids, entry.ID)
+		args = append(args, entry.ID)
 	}
-	messages, err := r.conns.Reads.XClaim(ctx, &redis.XClaimArgs{
-		Stream: r.key, Group: r.group, Consumer: r.consumer, MinIdle: 0, Messages: ids,
-	}).Result()
+	// The reply is read by bodiesOf: XClaim of go-redis leaves a reply with a nil entry half read.
+	reply, err := r.conns.Reads.Do(ctx, args...).Slice()
 	if err != nil {
 		return nil, nil, fmt.Errorf("claim pending of %s: %w", r.key, err)
 	}
-	bodies := make(map[string]map[string]any, len(messages))
-	for _, message := range messages {
-		bodies[message.ID] = message.Values
-	}
+	bodies := bodiesOf(reply)
 	var absent []string
 	for _, entry := range entries {
 		switch body, found := bodies[entry.ID]; {
@@ -76,6 +72,30 @@ func (r *Reader) Claim(ctx context.Context, entries []Entry) (records []Record, 
 	}
 	gone, err := r.withoutRecord(ctx, absent)
 	return records, append(lost, gone...), err
+}
+
+// bodiesOf reads a list of entries. A nil entry is left out; one with a nil body has a nil map.
+func bodiesOf(reply []any) map[string]map[string]any {
+	bodies := make(map[string]map[string]any, len(reply))
+	for _, one := range reply {
+		entry, _ := one.([]any)
+		if len(entry) < 2 {
+			continue
+		}
+		id, _ := entry[0].(string)
+		fields, _ := entry[1].([]any)
+		var body map[string]any
+		if fields != nil {
+			body = make(map[string]any, len(fields)/2)
+		}
+		for at := 0; at+1 < len(fields); at += 2 {
+			if name, ok := fields[at].(string); ok {
+				body[name] = fields[at+1]
+			}
+		}
+		bodies[id] = body
+	}
+	return bodies
 }
 
 // withoutRecord returns those of ids that the stream does not hold.

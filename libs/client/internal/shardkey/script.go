@@ -1,4 +1,4 @@
-package stream
+package shardkey
 
 import "github.com/redis/go-redis/v9"
 
