@@ -166,11 +166,12 @@ func (c *run) local(l *link) trial.Crew {
 }
 
 // spawn is a Crew of consumers in processes of their own.
-func (c *run) spawn(_ context.Context, member, path string) (trial.Worker, error) {
+func (c *run) spawn(ctx context.Context, member, path string) (trial.Worker, error) {
 	args := append([]string{
 		"consume", "--attached", "--stream", c.stream, "--group", c.group, "--member", member, "--ledger", path,
 		"--coordinator", c.coordinator, "--redis", c.connection.redis, fmt.Sprintf("--verbose=%t", c.verbose),
 	}, c.consumption.args()...)
-	log := filepath.Join(c.ledgers, member+".log")
-	return trial.Spawn(exec.Command(c.process.Executable, args...), log) //nolint:noctx // it ends with its input, in good order.
+	// The process ends with its input, in good order, not with the context.
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), c.process.Executable, args...)
+	return trial.Spawn(cmd, filepath.Join(c.ledgers, member+".log"))
 }
