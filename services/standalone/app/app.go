@@ -1,0 +1,180 @@
+// Package app runs the suite in one process: a coordinator, its own Redis where none is
+// given, and traffic to look at. Another program may run it too.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/redis-stream-coordinator/rsc/libs/client"
+	"github.com/redis-stream-coordinator/rsc/libs/clock"
+	"github.com/redis-stream-coordinator/rsc/libs/redisx"
+	coordinator "github.com/redis-stream-coordinator/rsc/services/coordinator/app"
+	"github.com/redis-stream-coordinator/rsc/services/standalone/internal/demo"
+	"github.com/redis-stream-coordinator/rsc/services/standalone/internal/embedded"
+)
+
+// pingTimeout bounds the first question to a Redis that was given.
+const pingTimeout = 3 * time.Second
+
+// ErrFault comes from Run when the demo has seen a broken promise.
+var ErrFault = demo.ErrFault
+
+// errRedisEnded comes from Run when the Redis that it brought has ended by itself.
+var errRedisEnded = errors.New("the embedded Redis has ended")
+
+// Options say what to run.
+type Options struct {
+	Settings Settings
+	// Demo runs traffic; without it the process serves until ctx ends.
+	Demo bool
+	// DemoFor ends the demo and the process after so long; 0 runs until ctx ends.
+	DemoFor time.Duration
+	// DemoCycle is the time from one leave of the demo's third consumer to the next.
+	DemoCycle time.Duration
+	// Started is when the process started; the zero value is now.
+	Started time.Time
+	// Out takes what is for people, Log the rest.
+	Out io.Writer
+	Log *slog.Logger
+}
+
+// Run starts everything and returns when ctx has ended, or the demo, and everything has
+// stopped. ErrFault tells that the demo has found a broken promise.
+func Run(ctx context.Context, o Options) (err error) {
+	if o.Started.IsZero() {
+		o.Started = clock.Now()
+	}
+	if o.Settings.bringsRedis() {
+		own, err := embedded.Start(ctx)
+		if err != nil {
+			return fmt.Errorf("bring a Redis along: %w", err)
+		}
+		introduce(o.Out, own)
+		defer func() { err = errors.Join(err, own.Close()) }()
+		o.Settings = o.Settings.WithRedis("redis://" + own.Address)
+		var gone context.CancelCauseFunc
+		ctx, gone = context.WithCancelCause(ctx)
+		defer gone(nil)
+		go func() {
+			<-own.Ended()
+			gone(errRedisEnded)
+		}()
+	}
+	err = runOn(ctx, o)
+	if errors.Is(context.Cause(ctx), errRedisEnded) {
+		err = errors.Join(errRedisEnded, err)
+	}
+	return err
+}
+
+func introduce(out io.Writer, own *embedded.Redis) {
+	fmt.Fprintf(out, "standalone: Redis is %s\n", own.About)
+	for _, limit := range own.Limits {
+		fmt.Fprintf(out, "standalone:   %s\n", limit)
+	}
+}
+
+// runOn runs the rest on the Redis of the settings.
+func runOn(ctx context.Context, o Options) error {
+	rdb, err := dial(ctx, o.Settings)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rdb.Close() }()
+	serving, err := serve(ctx, o)
+	if err != nil {
+		return err
+	}
+	if !o.Demo {
+		fmt.Fprintln(o.Out, "standalone: no demo; Ctrl-C ends it")
+		select {
+		case <-ctx.Done():
+		case <-serving.ended:
+		}
+		return serving.stop()
+	}
+	return errors.Join(runDemo(ctx, o, serving, rdb), serving.stop())
+}
+
+// dial connects to Redis and sees that it answers.
+func dial(ctx context.Context, settings Settings) (redis.UniversalClient, error) {
+	options, err := settings.coordinator().Redis.Options()
+	if err != nil {
+		return nil, err
+	}
+	options.ClientName = "rsc-standalone"
+	rdb, err := redisx.New(options)
+	if err != nil {
+		return nil, fmt.Errorf("redis: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
+	defer cancel()
+	if err := rdb.Ping(ctx).Err(); err != nil {
+		_ = rdb.Close()
+		return nil, fmt.Errorf("no answer from Redis (%s): %w; start it, or leave --redis and RSC_REDIS_* out to run with an embedded one",
+			redisx.StateOf(err), err)
+	}
+	return rdb, nil
+}
+
+// server is the coordinator while it serves.
+type server struct {
+	url    string
+	ended  chan struct{}
+	err    error // once ended is closed
+	cancel context.CancelFunc
+}
+
+// serve starts the coordinator. It outlasts ctx, so that what runs on it can leave.
+func serve(ctx context.Context, o Options) (*server, error) {
+	cfg := o.Settings.coordinator()
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", cfg.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w; choose another address with --addr", cfg.Listen, err)
+	}
+	app, err := coordinator.New(ctx, cfg, coordinator.Deps{Logger: o.Log})
+	if err != nil {
+		return nil, errors.Join(err, listener.Close())
+	}
+	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	s := &server{url: "http://" + listener.Addr().String(), ended: make(chan struct{}), cancel: cancel}
+	go func() {
+		defer close(s.ended)
+		s.err = app.Serve(own, listener)
+	}()
+	fmt.Fprintf(o.Out, "standalone: API on %s%s\n", s.url, cfg.API.BasePath)
+	return s, nil
+}
+
+func (s *server) stop() error {
+	s.cancel()
+	<-s.ended
+	return s.err
+}
+
+// runDemo runs the demo until ctx or its time ends.
+func runDemo(ctx context.Context, o Options, on *server, rdb redis.UniversalClient) error {
+	sdk, err := client.New(client.Options{
+		CoordinatorURL: on.url, BasePath: o.Settings.API.BasePath, Redis: rdb, Logger: o.Log,
+	})
+	if err != nil {
+		return fmt.Errorf("demo: %w", err)
+	}
+	defer func() { _ = sdk.Close() }()
+	if o.DemoFor > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, o.DemoFor)
+		defer cancel()
+	}
+	return demo.New(demo.Options{
+		Client: sdk, Out: o.Out, Cycle: o.DemoCycle, Started: o.Started, Log: o.Log,
+	}).Run(ctx)
+}
