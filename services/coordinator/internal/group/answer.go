@@ -54,23 +54,24 @@ func (g *Group) moving() bool {
 
 // decide fills in the member's current decision: status, numbers and shards (A2–A6).
 func (s *step) decide(h heard, response *protocol.HeartbeatResponse) {
+	i, found := s.g.find(h.req.MemberID)
+	found = found && !h.gone
+	if found {
+		if reason := overtaken(s.g.Members[i], h.req); reason != "" {
+			response.Status, response.Reason = protocol.StatusFencedMemberEpoch, reason
+			return
+		}
+	}
 	response.Status, response.Reason = s.status(h)
 	response.GroupEpoch = s.g.GroupEpoch
 	response.AssignmentEpoch = s.g.AssignmentEpoch
 	response.MetadataVersion = s.g.MetadataVersion
 	response.Assignment.MetadataVersion = s.g.MetadataVersion
 	response.Lineage = s.g.Lineage
-	i, found := s.g.find(h.req.MemberID)
-	if h.gone || !found {
+	if !found || !s.g.Members[i].Listening() {
 		return
 	}
 	m := s.g.Members[i]
-	if !m.Listening() {
-		if m.State != Left || h.req.MemberEpoch >= 0 { // fenced by a later request of the same batch
-			response.Status, response.Reason = protocol.StatusFencedMemberEpoch, reasonFor(m)
-		}
-		return
-	}
 	response.MemberEpoch = m.Epoch
 	if h.beat < 0 { // E5: a repeat rests on the renewal that was before it
 		left := time.Duration(s.liveness(m.ID).Deadline-s.in.Now) * time.Millisecond
@@ -82,12 +83,29 @@ func (s *step) decide(h heard, response *protocol.HeartbeatResponse) {
 	}
 }
 
+// overtaken says why a request that was let through is refused after all, "" when it is
+// not: a later one of the step fenced the member, or the round that excused its epoch
+// has ended (E4).
+func overtaken(m Member, req *protocol.HeartbeatRequest) protocol.Reason {
+	switch {
+	case m.State == Left && req.MemberEpoch < 0:
+		return ""
+	case !m.Listening():
+		return reasonFor(m)
+	case req.MemberEpoch > 0 && req.MemberEpoch < m.floor():
+		return protocol.ReasonStaleEpoch
+	default:
+		return ""
+	}
+}
+
 // status is the verdict on a member that is followed (A3, A6, M4).
 func (s *step) status(h heard) (protocol.HeartbeatStatus, protocol.Reason) {
 	if s.g.Round != nil {
 		i, found := s.g.find(h.req.MemberID)
 		switch {
-		case h.gone, found && s.synchronised(s.g.Members[i]) && s.synchronises(h.req):
+		case h.gone, found && s.g.Members[i].State == Left,
+			found && s.synchronised(s.g.Members[i]) && s.synchronises(h.req):
 			return protocol.StatusRevokePending, protocol.ReasonRoundOpen
 		default:
 			return protocol.StatusSyncMetadata, protocol.ReasonNotSynchronised

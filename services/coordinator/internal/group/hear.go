@@ -71,7 +71,7 @@ func (s *step) hearRepeat(i int, req *protocol.HeartbeatRequest) {
 		s.goodbye(req)
 	case m.State == Left:
 		s.refuse(req, protocol.StatusUnknownMemberID, protocol.ReasonMemberLeft)
-	case !m.Listening(), req.MemberEpoch > 0 && req.MemberEpoch < m.JoinEpoch && s.g.Round == nil:
+	case !m.Listening(), req.MemberEpoch > 0 && req.MemberEpoch < m.floor():
 		s.refuse(req, protocol.StatusFencedMemberEpoch, reasonFor(m))
 	default:
 		s.heard = append(s.heard, heard{req: req, beat: -1})
@@ -93,7 +93,7 @@ func (s *step) hearReport(i int, known bool, req *protocol.HeartbeatRequest) {
 	case req.MemberEpoch > m.Epoch:
 		// Evidence that was counted already, or of another known lineage (E4).
 		s.refuse(req, protocol.StatusInvalidRequest, protocol.ReasonFutureEpoch)
-	case req.MemberEpoch < m.JoinEpoch && s.g.Round == nil:
+	case req.MemberEpoch < m.floor():
 		s.refuse(req, protocol.StatusFencedMemberEpoch, protocol.ReasonStaleEpoch)
 	case req.MemberEpoch < m.Epoch:
 		s.renew(req) // E3, and M4 below the join epoch in a round

@@ -16,6 +16,7 @@ func (s *step) insert(req *protocol.HeartbeatRequest) int {
 
 // admit starts a life of the record (J1–J4).
 func (s *step) admit(i int, cause Cause, req *protocol.HeartbeatRequest) {
+	s.heed(req)
 	s.setState(i, Active, cause)
 	m := &s.g.Members[i]
 	m.Incarnation = req.Incarnation
@@ -23,7 +24,7 @@ func (s *step) admit(i int, cause Cause, req *protocol.HeartbeatRequest) {
 	if req.MemberName != nil && *req.MemberName != "" {
 		m.Name = *req.MemberName
 	}
-	m.DropBy = 0
+	m.DropBy, m.RoundFloor = 0, 0
 	s.bump(i)
 	s.g.Members[i].JoinEpoch = s.g.Members[i].Epoch
 	s.record(Change{Cause: cause, Member: req.MemberID, Shard: -1, RequestID: req.RequestID})
@@ -33,6 +34,7 @@ func (s *step) admit(i int, cause Cause, req *protocol.HeartbeatRequest) {
 // leave takes the member out of the target; it goes when its last hold ends (J5).
 func (s *step) leave(i int, req *protocol.HeartbeatRequest) {
 	if s.g.Members[i].State != Leaving {
+		s.heed(req)
 		s.setState(i, Leaving, CauseLeave)
 		s.record(Change{Cause: CauseLeave, Member: req.MemberID, Shard: -1, RequestID: req.RequestID})
 		s.bump(i)

@@ -76,6 +76,7 @@ func (s *step) releaseIf(i int, req *protocol.HeartbeatRequest, may func(Hold) b
 			named = listings(req)
 		}
 		if how := named[shard]; how == released || how == absent {
+			s.heed(req)
 			s.endHold(shard)
 			s.bump(i)
 		}

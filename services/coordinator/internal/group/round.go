@@ -94,6 +94,7 @@ func (s *step) openRound(req *protocol.HeartbeatRequest) {
 		if m.leased() {
 			delete(s.bumped, m.ID) // an epoch of the old lineage is not fresh any more
 			s.bump(i)
+			g.Members[i].RoundFloor = m.floor()
 			g.Members[i].JoinEpoch = g.Members[i].Epoch
 		}
 	}
@@ -142,5 +143,8 @@ func (s *step) endRound() {
 		}
 	}
 	s.edit().Round = nil
+	for i := range s.g.Members {
+		s.g.Members[i].RoundFloor = 0
+	}
 	s.record(Change{Cause: CauseRoundOver, Shard: -1})
 }

@@ -103,6 +103,10 @@ type Member struct {
 	// Epoch is the current member epoch, JoinEpoch the one of the last join (E1, E3).
 	Epoch     int64 `json:"epoch"`
 	JoinEpoch int64 `json:"joinEpoch"`
+	// RoundFloor is the JoinEpoch from before the open round: what is below it is of an
+	// earlier life, also in the round (E4, M4). 0 outside a round, and for a life that
+	// began in it.
+	RoundFloor int64 `json:"roundFloor,omitempty"`
 	// DropBy is when a told member is fenced (H3); 0 when it is told nothing, and
 	// while the barrier or a round stops the time.
 	DropBy Millis `json:"dropBy,omitempty"`
@@ -116,6 +120,14 @@ func (m Member) Listening() bool { return m.State == Active || m.State == Leavin
 // Eligible tells whether the target may name the member (S1).
 func (m Member) Eligible() bool {
 	return m.State == Active || m.State == Suspended || m.State == Waiting
+}
+
+// floor is the lowest epoch that is of the record's present life (E4, M4).
+func (m Member) floor() int64 {
+	if m.RoundFloor != 0 {
+		return m.RoundFloor
+	}
+	return m.JoinEpoch
 }
 
 // leased tells whether the member's lease still decides about its record.

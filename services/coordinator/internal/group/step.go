@@ -161,6 +161,10 @@ func (s *step) rely(id string) Liveness {
 	return l
 }
 
+// heed makes the commit depend on the sender not having been heard meanwhile: that req is
+// no repeat is decided by the liveness loaded (E5, T3).
+func (s *step) heed(req *protocol.HeartbeatRequest) { s.rely(req.MemberID) }
+
 // bump gives a member its fresh epoch, at most once in a commit (E1).
 func (s *step) bump(i int) {
 	g := s.edit()

@@ -1,0 +1,60 @@
+package group_test
+
+import (
+	"flag"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// walks is how many walks TestWalks makes of each mix; more find rarer faults.
+var walks = flag.Int("walks", 150, "random walks of each mix")
+
+// seeded is a chooser for long runs.
+type seeded struct{ r *rand.Rand }
+
+func newSeeded(seed uint64) seeded { return seeded{rand.New(rand.NewPCG(seed, 1))} }
+
+func (c seeded) pick(_ string, n int) int { return c.r.IntN(n) }
+
+// everyFault is all that a walk may be troubled by without promising less.
+func everyFault() []string {
+	return []string{"duplicates", "crashes", "twins", "bad reports", "coordinator crashes", "failovers", "clock jumps"}
+}
+
+// mixes are the walks of TestWalks. Few faults lead deeper, many find what meets.
+func mixes() map[string]mix {
+	return map[string]mix{
+		"plain":               {shards: 2, steps: 80, processes: 3, fair: true},
+		"duplicates":          {shards: 2, steps: 80, processes: 3, faults: []string{"duplicates"}, fair: true},
+		"crashes and twins":   {shards: 2, steps: 100, processes: 4, faults: []string{"duplicates", "crashes", "twins"}, fair: true},
+		"bad reports":         {shards: 2, steps: 80, processes: 3, faults: []string{"bad reports", "duplicates"}, fair: true},
+		"coordinator crashes": {shards: 2, steps: 80, processes: 3, faults: []string{"coordinator crashes", "crashes"}, fair: true},
+		"old clients":         {shards: 2, steps: 100, processes: 3, faults: []string{"old clients", "duplicates", "crashes", "twins"}, fair: true},
+		"lost writes":         {shards: 2, steps: 80, processes: 3, faults: []string{"failovers", "duplicates"}, fair: true},
+		"clock":               {shards: 2, steps: 80, processes: 3, faults: []string{"clock jumps", "crashes"}, fair: true},
+		"slow handlers":       {shards: 2, steps: 50, processes: 3, faults: []string{"slow handlers", "duplicates"}, fair: true},
+		"used shards":         {shards: 2, steps: 60, processes: 3, faults: []string{"used-shards"}, fair: true},
+		"old clients, lost":   {shards: 2, steps: 80, processes: 3, faults: []string{"old clients", "failovers", "duplicates"}, fair: true},
+		"old clients, all":    {shards: 2, steps: 100, processes: 4, faults: append(everyFault(), "old clients"), fair: true},
+		"one shard, all":      {shards: 1, steps: 80, processes: 3, faults: everyFault(), fair: true},
+		"three shards, all":   {shards: 3, steps: 120, processes: 4, faults: everyFault(), fair: true},
+	}
+}
+
+// TestWalks makes many random walks of each mix with fixed seeds and checks every
+// invariant after every event. It is the broad search; the property tests shrink.
+func TestWalks(t *testing.T) {
+	t.Parallel()
+	for name, m := range mixes() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for seed := range uint64(*walks) {
+				s := newSim(m, newSeeded(seed))
+				s.walk()
+				require.Empty(t, s.broken, "seed %d\n%s", seed, s.report())
+			}
+		})
+	}
+}
