@@ -82,7 +82,7 @@ func (r Redis) place() redisx.Options {
 // tls returns nil without TLS. A file of authorities alone asks for it too.
 func (r Redis) tls() (*tls.Config, error) {
 	if !r.TLS && r.TLSCAFile == "" {
-		return nil, nil //nolint:nilnil // no TLS is what redisx understands by nil.
+		return nil, nil
 	}
 	secured := &tls.Config{MinVersion: tls.VersionTLS12}
 	if r.TLSCAFile == "" {

@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -23,13 +24,14 @@ type child struct {
 
 // launch starts a program whose output goes to a log in dir. The goroutine that starts it
 // also awaits it, bound to its thread: the kernel ends the child with that thread.
-func launch(path, dir string, args []string) (*child, error) {
+// ctx carries values only, as the child outlives the call.
+func launch(ctx context.Context, path, dir string, args []string) (*child, error) {
 	output, err := os.OpenFile(filepath.Join(dir, logName), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open its log: %w", err)
 	}
 	defer func() { _ = output.Close() }()
-	c := &child{cmd: exec.Command(path, args...), done: make(chan struct{})} //nolint:noctx // it outlives the call; end ends it.
+	c := &child{cmd: exec.CommandContext(context.WithoutCancel(ctx), path, args...), done: make(chan struct{})}
 	c.cmd.Stdout, c.cmd.Stderr = output, output
 	c.cmd.SysProcAttr = attributes()
 	started := make(chan error, 1)

@@ -62,7 +62,7 @@ func TestServerThatDiesIsNoticed(t *testing.T) {
 func TestProgramThatIsNoServerIsAnError(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", t.TempDir())
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "redis-server"), []byte("#!/bin/sh\necho it is broken\n"), 0o700)) //nolint:gosec // it is to be run.
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "redis-server"), []byte("#!/bin/sh\necho it is broken\n"), 0o700))
 	t.Setenv("PATH", dir)
 	_, err := Start(t.Context())
 	require.ErrorContains(t, err, "it ended while starting")

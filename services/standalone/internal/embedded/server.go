@@ -55,7 +55,7 @@ func tryServer(ctx context.Context, path, dir string) (*Redis, error) {
 	if err != nil {
 		return nil, err
 	}
-	child, err := launch(path, dir, []string{
+	child, err := launch(ctx, path, dir, []string{
 		"--port", port, "--bind", "127.0.0.1", "--dir", dir, "--daemonize", "no", "--save", "", "--appendonly", "no",
 	})
 	if err != nil {
