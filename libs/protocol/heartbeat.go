@@ -1,7 +1,5 @@
 package protocol
 
-import "time"
-
 // Values of HeartbeatRequest.MemberEpoch with a meaning of their own.
 const (
 	// EpochJoin asks to join, or to start anew after the state was lost (J1, J3).
@@ -98,7 +96,7 @@ type RevokingShard struct {
 	Shard    ShardID       `json:"shard"`
 	State    RevokingState `json:"state"`
 	InFlight int           `json:"inFlight"`
-	AckedAt  *time.Time    `json:"ackedAt,omitempty"`
+	AckedAt  *Timestamp    `json:"ackedAt,omitempty"`
 }
 
 // ShardProgress tells how far a member has come on a shard. It decides nothing.
