@@ -1,56 +1,182 @@
 package codec
 
 import (
+	"fmt"
 	"slices"
-	"strings"
 
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/group"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/stream"
 )
 
-// checkGroup refuses what no commit can have written.
+// Bounds that no record reaches; beyond them sums overflow and times cannot be written.
+const (
+	maxNumber = 1 << 62
+	maxMillis = 253_402_300_799_999 // the end of the year 9999
+)
+
+// checkGroup refuses what no commit can have written. It can be strict, as a commit
+// leaves a settled group: what it names exists, who holds may hold, who is told to drop
+// is not wanted. A group that breaks this could hand one shard to two members.
 func checkGroup(g *group.Group) error {
-	byID := func(a, b group.Member) int { return strings.Compare(a.ID, b.ID) }
+	checks := []func(*group.Group) error{
+		checkNames, checkNumbers, checkTimes, checkShards, checkRound, checkMembers, checkTarget, checkHolds,
+	}
+	for _, check := range checks {
+		if err := check(g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkNames(g *group.Group) error {
+	if err := protocol.CheckStreamPrefix(g.StreamPrefix, ""); err != nil {
+		return badName("streamPrefix", err)
+	}
+	if err := protocol.CheckConsumerGroup(g.ConsumerGroup); err != nil {
+		return badName("consumerGroup", err)
+	}
+	return nil
+}
+
+func checkNumbers(g *group.Group) error {
 	switch {
-	case g.StreamPrefix == "" || g.ConsumerGroup == "":
-		return corrupt("streamPrefix or consumerGroup", "is empty")
 	case g.Lineage == "":
 		return corrupt("lineage", "is empty")
-	case g.MetadataVersion < 1:
-		return corrupt("metadataVersion", "is below 1")
-	case g.GroupEpoch < 1 || g.AssignmentEpoch > g.GroupEpoch:
-		return corrupt("groupEpoch", "is below 1 or below assignmentEpoch")
-	case g.ShardCount < 0 || g.ShardCount > len(g.Target):
-		return corrupt("shardCount", "is negative or above the target's length")
+	case len(g.Known) > group.MaxKnown:
+		return corrupt("known", "has more lineages than are kept")
+	case g.ClaimedVersion < 0:
+		return corrupt("claimedVersion", "is negative")
+	case g.ClaimedEpoch < 0:
+		return corrupt("claimedEpoch", "is negative")
+	case g.MetadataVersion < 1 || g.MetadataVersion > maxNumber:
+		return corrupt("metadataVersion", "is out of range")
+	case g.GroupEpoch < 1 || g.GroupEpoch > maxNumber:
+		return corrupt("groupEpoch", "is out of range")
+	case g.AssignmentEpoch < 1 || g.AssignmentEpoch > g.GroupEpoch:
+		return corrupt("assignmentEpoch", "is below 1 or above groupEpoch")
+	case g.EpochCounter < 0 || g.EpochCounter > maxNumber:
+		return corrupt("epochCounter", "is out of range")
+	}
+	return nil
+}
+
+func checkTimes(g *group.Group) error {
+	switch {
+	case outside(g.BarrierUntil):
+		return corrupt("barrierUntil", "is no time")
+	case outside(g.GraceUntil):
+		return corrupt("graceUntil", "is no time")
+	case outside(g.CreatedAt):
+		return corrupt("createdAt", "is no time")
+	}
+	return nil
+}
+
+func checkShards(g *group.Group) error {
+	switch {
 	case len(g.Target) != len(g.Holds):
 		return corrupt("holds", "has another length than target")
-	case !slices.IsSortedFunc(g.Members, byID):
-		return corrupt("members", "is not sorted")
+	case g.ShardCount < 0 || g.ShardCount > len(g.Target):
+		return corrupt("shardCount", "is negative or above the target's length")
 	}
-	return checkMembers(g)
+	return nil
+}
+
+// checkRound: a member without a mark counts as marked in a round opened at version 0 (M4).
+func checkRound(g *group.Group) error {
+	switch {
+	case g.Round == nil:
+	case g.Round.OpenedVersion < 1 || g.Round.OpenedVersion > g.MetadataVersion:
+		return corrupt("round.openedVersion", "is below 1 or above metadataVersion")
+	case outside(g.Round.OpenedAt):
+		return corrupt("round.openedAt", "is no time")
+	}
+	return nil
 }
 
 func checkMembers(g *group.Group) error {
 	for i, m := range g.Members {
+		field := func(name string) string { return fmt.Sprintf("members[%d].%s", i, name) }
+		if err := protocol.CheckMemberID(m.ID); err != nil {
+			return badName(field("id"), err)
+		}
 		switch {
-		case m.ID == "" || i > 0 && g.Members[i-1].ID == m.ID:
-			return corrupt("members", "has an empty or repeated id")
-		case m.Epoch > g.EpochCounter || m.JoinEpoch > m.Epoch || m.JoinEpoch < 1:
-			return corrupt("members", "has an epoch that was never given")
+		case i > 0 && g.Members[i-1].ID >= m.ID:
+			return corrupt(field("id"), "is repeated or not in order")
 		case !knownState(m.State):
-			return corrupt("members", "has an unknown state")
-		}
-	}
-	for _, h := range g.Holds {
-		if _, found := g.Find(h.Member); h.Member != "" && !found {
-			return corrupt("holds", "names a member without a record")
-		}
-	}
-	for _, id := range g.Target {
-		if _, found := g.Find(id); id != "" && !found {
-			return corrupt("target", "names a member without a record")
+			return corrupt(field("state"), "is unknown")
+		case m.Epoch < 1 || m.Epoch > g.EpochCounter:
+			return corrupt(field("epoch"), "was never given")
+		case m.JoinEpoch < 1 || m.JoinEpoch > m.Epoch:
+			return corrupt(field("joinEpoch"), "is below 1 or above epoch")
+		case m.RoundFloor < 0 || m.RoundFloor > m.JoinEpoch || m.RoundFloor != 0 && g.Round == nil:
+			return corrupt(field("roundFloor"), "is negative, above joinEpoch, or there is no round")
+		case m.Since == 0 || outside(m.Since):
+			return corrupt(field("since"), "is no time")
+		case outside(m.DropBy):
+			return corrupt(field("dropBy"), "is no time")
 		}
 	}
 	return nil
+}
+
+func checkTarget(g *group.Group) error {
+	for shard, id := range g.Target {
+		if id == "" {
+			continue
+		}
+		if m, _ := g.Find(id); !m.Eligible() {
+			return corrupt(fmt.Sprintf("target[%d]", shard), "names no member that may own shards")
+		}
+	}
+	return nil
+}
+
+func checkHolds(g *group.Group) error {
+	told := map[string]bool{}
+	for shard, h := range g.Holds {
+		if h == (group.Hold{}) {
+			continue
+		}
+		if wrong := wrongHold(g, h, g.Target[shard]); wrong != "" {
+			return corrupt(fmt.Sprintf("holds[%d]", shard), wrong)
+		}
+		if h.Told {
+			told[h.Member] = true
+		}
+	}
+	stopped := g.BarrierUntil != 0 || g.Round != nil
+	for i, m := range g.Members {
+		if m.DropBy != 0 && (stopped || !told[m.ID]) { // H3: the timer would fence without a cause
+			return corrupt(fmt.Sprintf("members[%d].dropBy", i), "runs though the member is told nothing or time stands still")
+		}
+	}
+	return nil
+}
+
+// wrongHold says what is wrong with a hold, "" when nothing is. A hold that lingers only
+// blocks; one that does not belongs to the member's present life (H4).
+func wrongHold(g *group.Group, h group.Hold, target string) string {
+	m, found := g.Find(h.Member)
+	switch {
+	case !found:
+		return "names no member with a record"
+	case outside(h.Lingers):
+		return "lingers until no time"
+	case h.Lingers != 0 && h.Told:
+		return "lingers and is told"
+	case h.Lingers != 0:
+		return ""
+	case !m.Listening():
+		return "does not linger though its member is gone"
+	case h.Incarnation != m.Incarnation:
+		return "is of another incarnation and does not linger"
+	case h.Told == (target == h.Member):
+		return "is told though wanted, or wanted elsewhere and not told"
+	}
+	return ""
 }
 
 func knownState(state group.MemberState) bool {
@@ -61,3 +187,37 @@ func knownState(state group.MemberState) bool {
 		return false
 	}
 }
+
+// checkStream refuses a stream's record that no commit can have written.
+func checkStream(s *stream.Stream) error {
+	if err := protocol.CheckStreamPrefix(s.Prefix, ""); err != nil {
+		return badName("prefix", err)
+	}
+	switch {
+	case s.ShardCount < 0:
+		return corrupt("shardCount", "is negative")
+	case s.MetadataVersion < 1 || s.MetadataVersion > maxNumber:
+		return corrupt("metadataVersion", "is out of range")
+	case s.Lineage == "":
+		return corrupt("lineage", "is empty")
+	case outside(group.Millis(s.CreatedAt)):
+		return corrupt("createdAt", "is no time")
+	}
+	for i, g := range s.Groups {
+		if err := protocol.CheckConsumerGroup(g.Name); err != nil {
+			return badName(fmt.Sprintf("groups[%d].name", i), err)
+		}
+		if i > 0 && s.Groups[i-1].Name >= g.Name {
+			return corrupt(fmt.Sprintf("groups[%d].name", i), "is repeated or not in order")
+		}
+		if !slices.Contains([]stream.State{stream.Creating, stream.Active, stream.Deleting}, g.State) {
+			return corrupt(fmt.Sprintf("groups[%d].state", i), "is unknown")
+		}
+	}
+	return nil
+}
+
+// outside tells whether at is neither 0 nor a time.
+func outside(at group.Millis) bool { return at < 0 || at > maxMillis }
+
+func badName(field string, err error) error { return fmt.Errorf("%w: %s: %w", ErrCorrupt, field, err) }

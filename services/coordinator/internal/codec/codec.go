@@ -11,8 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
+	"unicode/utf8"
 
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/group"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/stream"
@@ -35,10 +34,10 @@ var (
 // EncodeGroup returns the aggregate of a group.
 func EncodeGroup(g *group.Group) ([]byte, error) { return encode(g) }
 
-// DecodeGroup reads an aggregate and checks that it can be a group.
+// DecodeGroup reads an aggregate and checks that a commit can have written it.
 func DecodeGroup(schema int, aggregate []byte) (*group.Group, error) {
 	var g group.Group
-	if err := decode(schema, aggregate, &g); err != nil {
+	if err := decodeRecord(schema, aggregate, &g); err != nil {
 		return nil, err
 	}
 	if err := checkGroup(&g); err != nil {
@@ -50,19 +49,14 @@ func DecodeGroup(schema int, aggregate []byte) (*group.Group, error) {
 // EncodeStream returns the aggregate of a stream's record.
 func EncodeStream(s stream.Stream) ([]byte, error) { return encode(s) }
 
-// DecodeStream reads a stream's record.
+// DecodeStream reads a stream's record and checks that a commit can have written it.
 func DecodeStream(schema int, aggregate []byte) (stream.Stream, error) {
 	var s stream.Stream
-	if err := decode(schema, aggregate, &s); err != nil {
+	if err := decodeRecord(schema, aggregate, &s); err != nil {
 		return stream.Stream{}, err
 	}
-	switch {
-	case s.Prefix == "":
-		return s, corrupt("prefix", "is empty")
-	case s.ShardCount < 0:
-		return s, corrupt("shardCount", "is negative")
-	case !slices.IsSortedFunc(s.Groups, func(a, b stream.Group) int { return strings.Compare(a.Name, b.Name) }):
-		return s, corrupt("groups", "is not sorted")
+	if err := checkStream(&s); err != nil {
+		return stream.Stream{}, err
 	}
 	return s, nil
 }
@@ -73,6 +67,22 @@ func encode(v any) ([]byte, error) {
 		return nil, fmt.Errorf("encode metadata: %w", err)
 	}
 	return data, nil
+}
+
+// decodeRecord reads a record whole, into a zero value: that names every key that records
+// always have.
+func decodeRecord(schema int, data []byte, zero any) error {
+	every, err := encode(zero)
+	if err != nil {
+		return err
+	}
+	if err := decode(schema, data, zero); err != nil {
+		return err
+	}
+	if !utf8.Valid(data) { // the decoder would put another character there
+		return corrupt("aggregate", "is not UTF-8")
+	}
+	return checkKeys(data, outlineOf(every).keys)
 }
 
 func decode(schema int, data []byte, into any) error {

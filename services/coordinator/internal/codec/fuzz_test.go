@@ -1,0 +1,124 @@
+package codec_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/codec"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/group"
+)
+
+// seeds adds a golden record and every damaged form of it.
+func seeds(f *testing.F, file string, damages []damage) {
+	f.Helper()
+	f.Add(golden(f, file))
+	for _, d := range damages {
+		doc := document(f, golden(f, file))
+		d.do(doc)
+		data, err := json.Marshal(doc)
+		require.NoError(f, err)
+		f.Add(data)
+	}
+}
+
+// FuzzDecodeGroup: whatever a store returns is refused by name, or is a group that the
+// core can go on with, and that stays one.
+func FuzzDecodeGroup(f *testing.F) {
+	seeds(f, "group-handoff.json", groupDamage())
+	f.Add(golden(f, "group-round.json"))
+	f.Add(golden(f, "group-new.json"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		g, err := codec.DecodeGroup(codec.Schema, data)
+		if err != nil {
+			require.ErrorIs(t, err, codec.ErrCorrupt)
+			require.Nil(t, g)
+			return
+		}
+		kept := string(encoded(t, g))
+		again, err := codec.DecodeGroup(codec.Schema, []byte(kept))
+		require.NoError(t, err)
+		require.Equal(t, kept, string(encoded(t, again)))
+		for _, in := range inputs(g) {
+			group.Due(group.DefaultConfig(), g, in.Live)
+			out := group.Step(group.DefaultConfig(), g, in)
+			require.Len(t, out.Replies, len(in.Heartbeats))
+			require.Equal(t, kept, string(encoded(t, g)), "a step changes what it was given")
+			if in.Fresh && out.Next != nil && farFromEnd(g) { // without a fresh state nothing is stored (E6)
+				_, err = codec.DecodeGroup(codec.Schema, encoded(t, out.Next))
+				require.NoError(t, err, "%s\n%v", encoded(t, out.Next), out.Changes)
+			}
+		}
+	})
+}
+
+// farFromEnd tells whether the counters have room for another step.
+func farFromEnd(g *group.Group) bool {
+	const room = 1<<62 - 1<<30
+	return g.EpochCounter < room && g.MetadataVersion < room && g.GroupEpoch < room
+}
+
+// inputs are ticks and heartbeats at times when nothing, something and everything is due.
+func inputs(g *group.Group) []group.Input {
+	var all []group.Input
+	for _, now := range []group.Millis{1_767_225_600_100, 1_767_225_609_500, 1_900_000_000_000} {
+		live := map[string]group.Liveness{}
+		for _, m := range g.Members {
+			live[m.ID] = group.Liveness{Deadline: 1_767_225_610_000, HeardAt: 1_767_225_600_000, Incarnation: m.Incarnation, Sequence: 1}
+		}
+		tick := group.Input{Now: now, Fresh: true, Live: live, ServedAt: now, Identity: g.Identity, Nonce: "01KDVDNR0000000000000LIN99"}
+		beat, blind, moved := tick, tick, tick
+		beat.Heartbeats = requests(g)
+		blind.Live = nil
+		moved.Identity = "another"
+		moved.Heartbeats = requests(g)
+		all = append(all, tick, beat, blind, moved, group.Input{Now: now, Live: live, Heartbeats: requests(g)})
+	}
+	return all
+}
+
+func requests(g *group.Group) []*protocol.HeartbeatRequest {
+	list := []*protocol.HeartbeatRequest{{ProtocolVersion: 1, RequestID: "new", MemberID: "new", Incarnation: "n", Sequence: 1}}
+	for i, m := range g.Members {
+		if i > 20 {
+			break
+		}
+		req := &protocol.HeartbeatRequest{
+			ProtocolVersion: 1, RequestID: fmt.Sprint(i), MemberID: m.ID, Incarnation: m.Incarnation, Sequence: 2,
+			MemberEpoch: []int64{m.Epoch, m.Epoch, 0, -1, -2, m.JoinEpoch}[i%6], MetadataVersion: g.MetadataVersion,
+		}
+		for shard, h := range g.Holds {
+			if h.Member == m.ID && shard%2 == 0 {
+				req.OwnedShards = append(req.OwnedShards, protocol.ShardID{ShardIndex: shard})
+			}
+		}
+		list = append(list, req)
+	}
+	return list
+}
+
+// FuzzDecodeStream: whatever a store returns is refused by name or can be written again.
+func FuzzDecodeStream(f *testing.F) {
+	seeds(f, "stream.json", streamDamage())
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s, err := codec.DecodeStream(codec.Schema, data)
+		if err != nil {
+			require.ErrorIs(t, err, codec.ErrCorrupt)
+			require.Zero(t, s)
+			return
+		}
+		kept, err := codec.EncodeStream(s)
+		require.NoError(t, err)
+		again, err := codec.DecodeStream(codec.Schema, kept)
+		require.NoError(t, err)
+		require.Equal(t, s, again)
+		for _, g := range s.Groups {
+			found, ok := s.Find(g.Name)
+			require.True(t, ok)
+			require.Equal(t, g, found)
+		}
+	})
+}
