@@ -37,9 +37,10 @@ func Group(s Source) protocol.GroupResponse {
 		SurplusMembers:           []string{},
 	}
 	for shard, owner := range g.Target {
-		if owner == "" {
+		if m, _ := g.Find(owner); m.State != group.Active { // nobody, or one who is away (J4, J5)
 			response.UnassignedShards = append(response.UnassignedShards, shard)
-		} else {
+		}
+		if owner != "" {
 			response.TargetAssignmentSummary[owner]++
 		}
 		if h := g.Holds[shard]; h.Member != "" {
@@ -81,12 +82,16 @@ func stable(s Source) bool {
 	if g.Round != nil || g.BarrierUntil != 0 {
 		return false
 	}
-	reported := map[int]string{}
+	reported := make([]string, len(g.Target))
 	for _, m := range g.Members {
-		if m.Listening() {
-			for _, shard := range s.Detail[m.ID].Owned {
-				reported[shard] = m.ID
+		if !m.Listening() {
+			continue
+		}
+		for _, shard := range s.Detail[m.ID].Owned {
+			if shard < 0 || shard >= len(reported) || g.Target[shard] != m.ID {
+				return false // it reports what it should not read, perhaps beside another
 			}
+			reported[shard] = m.ID
 		}
 	}
 	for shard, owner := range g.Target {
