@@ -161,7 +161,7 @@ func (a *acker) send(jobs []ack) {
 		same := kind{job.reader, job.mode}
 		batch := batches[same]
 		if batch == nil {
-			batch = &shardkey.AckBatch{Reader: job.reader.shardKey, Mode: job.mode}
+			batch = &shardkey.AckBatch{Reader: job.reader.shardKey.Reader, Mode: job.mode}
 			batches[same] = batch
 			order = append(order, batch)
 		}

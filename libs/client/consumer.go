@@ -98,7 +98,7 @@ func newConsumer(c *Client, sub Subscription) (*Consumer, error) {
 // Run joins the group, reads what the coordinator grants, and returns when ctx has ended and
 // every member has left: handlers get DrainTimeout to finish, the coordinator 1 s to
 // answer, whatever happens (field case F33). It returns nil after a complete hand-over,
-// ErrNotDrained when handlers still ran, and ErrUnknownGroup with FailFast. Failures of
+// ErrNotDrained when handlers still ran or acknowledgements were not out, and ErrUnknownGroup with FailFast. Failures of
 // Redis and the coordinator do not end it: they are waited out and seen in Status.
 // A Consumer runs once.
 func (c *Consumer) Run(ctx context.Context) error {
@@ -110,8 +110,8 @@ func (c *Consumer) Run(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("connect consumer: %w", err)
 		}
-		defer func() { _ = reads.Close() }()
-		c.conns = shardkey.Conns{Reads: reads, Writes: c.redis, AckDel: c.knowsAckDel(ctx)}
+		defer c.release(reads)
+		c.conns = shardkey.Conns{Reads: reads, Writes: c.redis, AckDel: knowsAckDel(ctx, reads)}
 	}
 	c.background = context.WithoutCancel(ctx)
 	ctx, cancel := context.WithCancel(ctx)
@@ -129,11 +129,29 @@ func (c *Consumer) Run(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
+// release closes the connections for reads when nothing uses them any more, which is now
+// unless a handler ignores the end of its context.
+func (c *Consumer) release(reads redis.UniversalClient) {
+	closing := func() {
+		for _, member := range c.sessions {
+			member.running.Wait()
+		}
+		_ = reads.Close()
+	}
+	for _, member := range c.sessions {
+		if !member.clean {
+			go closing()
+			return
+		}
+	}
+	closing()
+}
+
 // knowsAckDel asks for XACKDEL. A server that does not answer now counts as an older one:
 // the script does the same.
-func (c *Consumer) knowsAckDel(ctx context.Context) bool {
+func knowsAckDel(ctx context.Context, rdb redis.UniversalClient) bool {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	known, err := redisx.Probe(ctx, c.redis)
+	known, err := redisx.Probe(ctx, rdb)
 	return err == nil && known.AckDel
 }

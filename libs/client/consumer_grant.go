@@ -32,6 +32,8 @@ type grant struct {
 	before *grant
 	// pending counts delivered records that are not settled; nil where nobody knows.
 	pending func() int64
+	// wake ends a read that is out, so that a hand-over need not wait for it; nil where nobody can.
+	wake func()
 
 	stopped  atomic.Bool // revoked or dropped
 	dropped  atomic.Bool

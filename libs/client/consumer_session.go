@@ -34,6 +34,7 @@ type session struct {
 	answers chan answer
 	done    chan struct{}
 	running sync.WaitGroup
+	clean   bool // after run: nothing of the session runs any more
 	link    link
 
 	// grants are those that have not ended, by number. The loop alone changes them, under
@@ -50,6 +51,7 @@ type session struct {
 	departing  bool
 	departSent bool
 	departBy   time.Duration
+	undrained  int // shards that were not handed over when the member departed
 	failed     error
 }
 
@@ -135,6 +137,7 @@ func (s *session) advance(now time.Duration) {
 	}
 	if s.leaving && !s.departing && (s.state.Idle() || now >= s.drainBy) {
 		s.departing, s.departBy = true, now+leaveBudget
+		s.undrained = s.state.Running()
 		s.giveUpCall()
 	}
 	if !s.sending && !s.over(now) && (now >= s.state.Due() || s.departing && !s.departSent) {
@@ -198,6 +201,8 @@ func (s *session) apply(actions []member.Action) {
 		case member.Revoke:
 			if reading := g.revoke(s.now() + s.consumer.sub.DrainTimeout); !reading {
 				s.state.ReadStopped(g.shard, g.number)
+			} else if g.wake != nil {
+				s.running.Go(g.wake)
 			}
 		case member.Drop:
 			g.drop()
@@ -251,19 +256,14 @@ func (s *session) result() error {
 	if s.failed != nil {
 		return fmt.Errorf("member %s: %w", s.id, s.failed)
 	}
-	stuck := 0
-	for _, g := range s.grants {
-		if g.inFlight.Load() > 0 {
-			stuck++
-		}
-	}
-	if stuck > 0 {
-		return fmt.Errorf("member %s: %w on %d shards", s.id, ErrNotDrained, stuck)
+	if s.undrained > 0 {
+		return fmt.Errorf("member %s: %w: %d shards", s.id, ErrNotDrained, s.undrained)
 	}
 	return nil
 }
 
-// end drops what is left and waits for it, but not for a handler that ignores its context.
+// end drops what is left and waits for it, but not for a handler that ignores its context;
+// then the session is not clean.
 func (s *session) end(cancel context.CancelFunc) {
 	s.lease.Store(0)
 	for _, g := range s.grants {
@@ -282,6 +282,7 @@ func (s *session) end(cancel context.CancelFunc) {
 	defer timer.Stop()
 	select {
 	case <-ended:
+		s.clean = true
 	case <-timer.C:
 	}
 }

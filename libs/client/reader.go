@@ -23,7 +23,7 @@ type reader struct {
 	*grant
 	consumer *Consumer
 	sub      Subscription
-	shardKey *shardkey.Reader
+	shardKey *shardkey.Poller
 	handler  Handler
 	acks     *acker
 
@@ -46,12 +46,13 @@ func newReader(s *session, g *grant, handler Handler) *reader {
 	c := s.consumer
 	r := &reader{
 		grant: g, consumer: c, sub: c.sub, handler: handler, acks: s.acks,
-		shardKey:  shardkey.NewReader(c.conns, c.scripts, g.key, c.sub.Group, s.id),
+		shardKey:  shardkey.NewPoller(shardkey.NewReader(c.conns, c.scripts, g.key, c.sub.Group, s.id)),
 		retries:   newRetryBook(c.sub.Retry),
 		unsettled: map[string]struct{}{},
 		trouble:   newTrouble(s.log.With("shard", g.shard)),
 	}
 	g.pending = r.pending
+	g.wake = func() { r.shardKey.Wake(g.ctx) }
 	return r
 }
 
@@ -65,6 +66,7 @@ func (r *reader) pending() int64 {
 // work implements worker: adopt what is pending, then read until the shard is given up, then
 // let the acknowledgements out.
 func (r *reader) work(*grant) {
+	defer r.shardKey.Close()
 	for !r.stopped.Load() {
 		if !r.mayStart() {
 			r.pause(leasePoll)

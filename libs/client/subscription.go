@@ -78,7 +78,8 @@ type Subscription struct {
 	// BatchSize is how many records one read returns at most; 0 means 100.
 	BatchSize int
 	// PollTimeout is how long one read waits for records; 0 means 250 ms. A shard that is
-	// being handed over waits for the read that is out.
+	// being handed over waits for the read that is out, which is ended early where the user
+	// of the Redis client may use CLIENT UNBLOCK.
 	PollTimeout time.Duration
 	// DrainTimeout bounds how long a hand-over and Run's end wait for handlers; 0 means 20 s.
 	// It should be below the coordinator's rebalance timeout (60 s).

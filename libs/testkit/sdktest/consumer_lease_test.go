@@ -268,7 +268,7 @@ func TestFieldF33RunReturnsInTimeWhateverHappens(t *testing.T) {
 		"coordinator down":          {[]int{0}, idle, func(s *stand) { s.coord.SetDown(true) }, nil, false},
 		"coordinator refuses":       {[]int{0}, idle, func(s *stand) { s.coord.SetHook(refuse) }, nil, false},
 		"coordinator hangs":         {[]int{0}, idle, hang, nil, false},
-		"redis down":                {[]int{0}, idle, func(s *stand) { s.redis.Kill() }, nil, true},
+		"redis down":                {[]int{1}, idle, func(s *stand) { s.redis.Kill() }, nil, true},
 		"stuck handler":             {[]int{0, 1}, stuck, inHandler, client.ErrNotDrained, true},
 		"stuck, coordinator down":   {[]int{0, 1}, stuck, func(s *stand) { inHandler(s); s.coord.SetDown(true) }, client.ErrNotDrained, false},
 		"never joined":              {nil, idle, func(s *stand) { s.coord.SetHook(refuse) }, nil, false},

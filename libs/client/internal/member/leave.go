@@ -21,13 +21,17 @@ func (s *State) Leave() []Action {
 }
 
 // Idle tells that nothing runs any more: every shard has been given back or is Revoked.
-func (s *State) Idle() bool {
+func (s *State) Idle() bool { return s.Running() == 0 }
+
+// Running counts the shards of which something may still run.
+func (s *State) Running() int {
+	running := 0
 	for _, shard := range s.shards {
 		if shard.Phase != Revoked {
-			return false
+			running++
 		}
 	}
-	return true
+	return running
 }
 
 // Depart returns the request that leaves the group, or with suspend leaves it for a restart

@@ -59,12 +59,21 @@ func (r *Reader) Key() string { return r.key }
 // none. A reply that does not come in time is an error of redisx.StateTimeout: then, as
 // after every lost connection, records may have been delivered that nobody saw.
 func (r *Reader) Read(ctx context.Context, count int, block time.Duration) ([]Record, error) {
+	return r.readOn(ctx, r.conns.Reads, count, block)
+}
+
+// blockingReader is a connection, or a client that picks one.
+type blockingReader interface {
+	XReadGroup(ctx context.Context, args *redis.XReadGroupArgs) *redis.XStreamSliceCmd
+}
+
+func (r *Reader) readOn(ctx context.Context, on blockingReader, count int, block time.Duration) ([]Record, error) {
 	if block < time.Millisecond {
 		block = -1
 	}
 	ctx, cancel := context.WithTimeout(ctx, max(block, 0)+slack)
 	defer cancel()
-	streams, err := r.conns.Reads.XReadGroup(ctx, &redis.XReadGroupArgs{
+	streams, err := on.XReadGroup(ctx, &redis.XReadGroupArgs{
 		Group: r.group, Consumer: r.consumer, Streams: []string{r.key, ">"}, Count: int64(count), Block: block,
 	}).Result()
 	if errors.Is(err, redis.Nil) {
