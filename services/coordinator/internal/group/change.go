@@ -22,6 +22,7 @@ const (
 	CauseRoundOver    Cause = "ROUND_OVER"
 	CauseGrace        Cause = "GRACE"
 	CauseForget       Cause = "FORGET"
+	CauseIdentity     Cause = "IDENTITY"
 )
 
 // Change is one thing that happened in a commit.

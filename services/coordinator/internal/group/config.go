@@ -61,7 +61,11 @@ func (c Config) Validate() error {
 	positive("hint-interval", c.HintInterval)
 	positive("member-lease-ttl", c.Lease)
 	positive("client-lease", c.ClientLease)
-	positive("stale-member-retention", c.StaleRetention)
+	if c.StaleRetention < c.Lease {
+		problems = append(problems, fmt.Errorf(
+			"coordination.stale-member-retention is %v, it must be at least coordination.member-lease-ttl (%v)",
+			c.StaleRetention, c.Lease))
+	}
 	if c.RebalanceTimeout < 2*c.Lease {
 		problems = append(problems, fmt.Errorf(
 			"coordination.rebalance-timeout is %v, it must be at least twice coordination.member-lease-ttl (%v)",

@@ -69,8 +69,6 @@ func (s *step) hearRepeat(i int, req *protocol.HeartbeatRequest) {
 		s.goodbye(req)
 	case m.State == Suspended && req.MemberEpoch == protocol.EpochSuspend:
 		s.goodbye(req)
-	case m.State == Left:
-		s.refuse(req, protocol.StatusUnknownMemberID, protocol.ReasonMemberLeft)
 	case !m.Listening(), req.MemberEpoch > 0 && req.MemberEpoch < m.floor():
 		s.refuse(req, protocol.StatusFencedMemberEpoch, reasonFor(m))
 	default:
@@ -95,8 +93,8 @@ func (s *step) hearReport(i int, known bool, req *protocol.HeartbeatRequest) {
 		s.refuse(req, protocol.StatusInvalidRequest, protocol.ReasonFutureEpoch)
 	case req.MemberEpoch < m.floor():
 		s.refuse(req, protocol.StatusFencedMemberEpoch, protocol.ReasonStaleEpoch)
-	case req.MemberEpoch < m.Epoch:
-		s.renew(req) // E3, and M4 below the join epoch in a round
+	case req.MemberEpoch < m.Epoch, req.Lineage != "" && req.Lineage != s.g.Lineage:
+		s.renew(req) // E3, M4 below the join epoch in a round, and an epoch of another history
 	case s.g.Round == nil && s.ownsWithoutHold(m, req):
 		s.fence(i, CauseFenceReport, req) // R1
 		s.refuse(req, protocol.StatusFencedMemberEpoch, protocol.ReasonBadReport)

@@ -79,10 +79,12 @@ func (s *step) linger(i int) {
 		if !h.by(m) {
 			continue
 		}
-		hold := &s.edit().Holds[shard]
-		if hold.Lingers, hold.Told = deadline, false; deadline <= s.in.Now {
-			*hold = Hold{}
+		if deadline <= s.in.Now {
+			s.endHold(shard)
+			continue
 		}
+		hold := &s.edit().Holds[shard]
+		hold.Lingers, hold.Told = deadline, false
 	}
 }
 

@@ -21,6 +21,7 @@ func (s *step) checkStore() {
 		s.openRound(nil)
 	case s.g.Identity == "" && s.in.Identity != "" && s.in.Identity != identityNone:
 		s.edit().Identity = s.in.Identity
+		s.record(Change{Cause: CauseIdentity, Shard: -1})
 	}
 }
 
