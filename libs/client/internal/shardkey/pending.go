@@ -3,6 +3,9 @@ package shardkey
 import (
 	"context"
 	"fmt"
+	"math"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -23,7 +26,7 @@ func (r *Reader) Pending(ctx context.Context, after string, count int, idle time
 	defer cancel()
 	start := "-"
 	if after != "" {
-		start = "(" + after
+		start = following(after) // an exclusive start is not known everywhere
 	}
 	found, err := r.conns.Reads.XPendingExt(ctx, &redis.XPendingExtArgs{
 		Stream: r.key, Group: r.group, Idle: idle, Start: start, End: "+", Count: int64(count),
@@ -36,6 +39,16 @@ func (r *Reader) Pending(ctx context.Context, after string, count int, idle time
 		entries = append(entries, Entry{ID: one.ID, Consumer: one.Consumer, Deliveries: one.RetryCount})
 	}
 	return entries, nil
+}
+
+// following returns the smallest id above id.
+func following(id string) string {
+	millis, sequence, _ := strings.Cut(id, "-")
+	last, err := strconv.ParseUint(sequence, 10, 64)
+	if err != nil || last == math.MaxUint64 {
+		return "(" + id
+	}
+	return millis + "-" + strconv.FormatUint(last+1, 10)
 }
 
 // Claim takes the entries over, whoever has them, and returns their records in the order of

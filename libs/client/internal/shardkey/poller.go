@@ -2,6 +2,7 @@ package shardkey
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -97,12 +98,19 @@ func (p *Poller) connect(ctx context.Context) (*redis.Conn, error) {
 	defer cancel()
 	conn := node.Conn()
 	id, err := conn.ClientID(ctx).Result()
-	if state := redisx.StateOf(err); state != redisx.StateOK && state != redisx.StateNoPerm {
+	if err != nil && !refused(err) {
 		_ = conn.Close()
 		return nil, fmt.Errorf("connect to %s: %w", p.key, err)
 	}
 	p.node, p.conn, p.id = node, conn, id
 	return conn, nil
+}
+
+// refused tells that the server works and does not let itself be asked: there is no way to
+// wake a read then, it ends by itself.
+func refused(err error) bool {
+	var reply redis.Error
+	return errors.As(err, &reply) && !redisx.StateOf(err).Transient()
 }
 
 // primary returns the client of the node that has the shard.
