@@ -75,7 +75,10 @@ func groupDamage() []damage {
 		{"no metadata version", "metadataVersion", set("metadataVersion", 0)},
 		{"an assignment epoch ahead", "assignmentEpoch", set("assignmentEpoch", 20)},
 		{"no assignment epoch", "assignmentEpoch", set("assignmentEpoch", 0)},
-		{"a counter that would run over", "epochCounter", set("epochCounter", json.Number("9223372036854775807"))},
+		{"a counter that would run over", "epochCounter is out", set("epochCounter", math.MaxInt64)},
+		{"a version that would run over", "metadataVersion is out", set("metadataVersion", math.MaxInt64)},
+		{"a group epoch that would run over", "groupEpoch is out", set("groupEpoch", math.MaxInt64)},
+		{"no group epoch", "groupEpoch is out", set("groupEpoch", 0)},
 		{"a counter that started again (E1)", "epoch", set("epochCounter", 50)},
 		{"more shards routed than read", "shardCount", set("shardCount", 7)},
 		{"a target of another length", "holds", func(doc object) { doc["target"] = list(doc, "target")[:5] }},
@@ -139,7 +142,10 @@ func groupDamage() []damage {
 			set("round", object{"openedVersion": 70, "openedAt": 1})(doc)
 			setAt("members", 4, "roundFloor", 13)(doc)
 		}},
-		damage{"a negative floor", "members[4].roundFloor", setAt("members", 4, "roundFloor", -1)},
+		damage{"a negative floor", "members[4].roundFloor", func(doc object) {
+			set("round", object{"openedVersion": 70, "openedAt": 1})(doc)
+			setAt("members", 4, "roundFloor", -1)(doc)
+		}},
 		damage{"a lingering hold beyond all time", "holds[3]", setAt("holds", 3, "l", never)},
 		damage{"a state since beyond all time", "members[3].since", setAt("members", 3, "since", never)},
 		damage{"a drop timer beyond all time", "members[0].dropBy", setAt("members", 0, "dropBy", never)})
@@ -151,6 +157,7 @@ func streamDamage() []damage {
 		{"a prefix that ends in a colon", "prefix", set("prefix", "tenant:")},
 		{"a negative shard count", "shardCount", set("shardCount", -1)},
 		{"no metadata version", "metadataVersion", set("metadataVersion", 0)},
+		{"a version that would run over", "metadataVersion is out", set("metadataVersion", math.MaxInt64)},
 		{"no lineage", "lineage", set("lineage", "")},
 		{"created at no time", "createdAt", set("createdAt", -1)},
 		{"an unknown field", "extra", set("extra", 1)},

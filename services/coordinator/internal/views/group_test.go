@@ -36,16 +36,20 @@ func TestI15StateOfAGroup(t *testing.T) {
 			owned(s, "b")
 		}, protocol.GroupStable},
 
-		"held, not reported":            {func(s views.Source) { owned(s, "a", 0) }, protocol.GroupReconciling},
-		"held, nothing heard":           {func(s views.Source) { delete(s.Detail, "b") }, protocol.GroupReconciling},
-		"reported by another too":       {func(s views.Source) { owned(s, "a", 0, 1, 2) }, protocol.GroupReconciling},
-		"reported by a later one too":   {func(s views.Source) { owned(s, "b", 1, 2) }, protocol.GroupReconciling},
-		"reported beyond all shards":    {func(s views.Source) { owned(s, "b", 2, 3) }, protocol.GroupReconciling},
-		"reported below all shards":     {func(s views.Source) { owned(s, "b", 2, -1) }, protocol.GroupReconciling},
-		"wanted, not held":              {func(s views.Source) { s.Group.Holds[2] = group.Hold{} }, protocol.GroupReconciling},
-		"wanted by another":             {func(s views.Source) { s.Group.Target[1], s.Group.Holds[1].Told = "b", true }, protocol.GroupReconciling},
-		"held by another":               {func(s views.Source) { s.Group.Holds[1].Member = "b" }, protocol.GroupReconciling},
-		"wanted by nobody":              {func(s views.Source) { s.Group.Target[1] = "" }, protocol.GroupReconciling},
+		"held, not reported":          {func(s views.Source) { owned(s, "a", 0) }, protocol.GroupReconciling},
+		"held, nothing heard":         {func(s views.Source) { delete(s.Detail, "b") }, protocol.GroupReconciling},
+		"reported by another too":     {func(s views.Source) { owned(s, "a", 0, 1, 2) }, protocol.GroupReconciling},
+		"reported by a later one too": {func(s views.Source) { owned(s, "b", 1, 2) }, protocol.GroupReconciling},
+		"reported beyond all shards":  {func(s views.Source) { owned(s, "b", 2, 3) }, protocol.GroupReconciling},
+		"reported below all shards":   {func(s views.Source) { owned(s, "b", 2, -1) }, protocol.GroupReconciling},
+		"wanted, not held":            {func(s views.Source) { s.Group.Holds[2] = group.Hold{} }, protocol.GroupReconciling},
+		"wanted by another":           {func(s views.Source) { s.Group.Target[1], s.Group.Holds[1].Told = "b", true }, protocol.GroupReconciling},
+		"held by another":             {func(s views.Source) { s.Group.Holds[1].Member = "b" }, protocol.GroupReconciling},
+		"wanted by nobody":            {func(s views.Source) { s.Group.Target[1] = "" }, protocol.GroupReconciling},
+		"wanted and held by nobody": {func(s views.Source) {
+			s.Group.Target[1], s.Group.Holds[1] = "", group.Hold{}
+			owned(s, "a", 0)
+		}, protocol.GroupReconciling},
 		"told to drop":                  {func(s views.Source) { s.Group.Holds[0].Told = true }, protocol.GroupReconciling},
 		"lingering":                     {func(s views.Source) { s.Group.Holds[0].Lingers = 10_000 }, protocol.GroupReconciling},
 		"lingering, of another":         {func(s views.Source) { s.Group.Holds[0] = group.Hold{Member: "x", Lingers: 10_000} }, protocol.GroupReconciling},
