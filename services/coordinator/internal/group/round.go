@@ -19,7 +19,7 @@ func (s *step) checkStore() {
 	switch {
 	case s.in.ClockJumped, s.identityChanged(), s.livenessLost():
 		s.openRound(nil)
-	case s.g.Identity == "" && s.in.Identity != "" && s.in.Identity != identityNone:
+	case !tells(s.g.Identity) && tells(s.in.Identity):
 		s.edit().Identity = s.in.Identity
 		s.record(Change{Cause: CauseIdentity, Shard: -1})
 	}
@@ -37,9 +37,11 @@ func (s *step) checkClaims() {
 }
 
 func (s *step) identityChanged() bool {
-	known := func(identity string) bool { return identity != "" && identity != identityNone }
-	return known(s.g.Identity) && known(s.in.Identity) && s.g.Identity != s.in.Identity
+	return tells(s.g.Identity) && tells(s.in.Identity) && s.g.Identity != s.in.Identity
 }
+
+// tells tells whether an identity is one at all.
+func tells(identity string) bool { return identity != "" && identity != identityNone }
 
 // livenessLost tells whether the lease of a live member is gone: who took it away is
 // unknown, so it may still be reading.
@@ -85,7 +87,7 @@ func (s *step) openRound(req *protocol.HeartbeatRequest) {
 	s.roundBegun = true
 	g.remember(g.Lineage)
 	g.Lineage = s.in.Nonce
-	if s.in.Identity != "" {
+	if tells(s.in.Identity) {
 		g.Identity = s.in.Identity
 	}
 	g.BarrierUntil = s.in.Now.Add(s.cfg.Lease + s.cfg.BarrierExtra)
