@@ -132,7 +132,14 @@ func (c *Catalog) newStream(ctx context.Context, want creation) (stream.Stream, 
 				"group %q of stream %q exists with %d shards", g.Name, want.prefix, v.Group.ShardCount)
 		}
 	}
-	return stream.Stream{Prefix: want.prefix, ShardCount: shards, MetadataVersion: 1, Lineage: c.nonce(), Groups: []stream.Group{}}, nil
+	now, err := c.store.Ping(ctx)
+	if err != nil {
+		return stream.Stream{}, loop.Fault(err)
+	}
+	return stream.Stream{
+		Prefix: want.prefix, ShardCount: shards, MetadataVersion: 1, Lineage: c.nonce(),
+		Groups: []stream.Group{}, CreatedAt: int64(now),
+	}, nil
 }
 
 // lost tells whether the group's own record is missing or cannot be read.

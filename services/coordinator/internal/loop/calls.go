@@ -26,8 +26,8 @@ func (w *worker) load(ctx context.Context) error {
 	next := &snapshot{version: loaded.Version, servedAt: loaded.ServedAt, identity: loaded.Identity}
 	if loaded.Record == nil {
 		next.g = w.snap.g
-	} else if next.g, err = codec.DecodeGroup(loaded.Record.Schema, loaded.Record.Aggregate); err != nil {
-		return decodeError(w.key, err)
+	} else if next.g, err = decodeGroup(loaded.Record); err != nil {
+		return err
 	}
 	next.live, next.detail = liveFrom(loaded.Liveness)
 	w.snap = next

@@ -432,6 +432,25 @@ func (m *machine) remove(key store.Key) {
 	require.NoError(m.t, err)
 }
 
+// M6: a record that was copied under another group's key is not that group's.
+func TestRecordOfAnotherGroupIsCorrupt(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, m *machine) {
+		m.create(orders, 1)
+		loaded, err := m.kept.Load(t.Context(), orders, store.Version{})
+		require.NoError(t, err)
+		copied := store.Key{Stream: "orders", Group: "copy"}
+		_, err = m.kept.Create(t.Context(), store.Create{Key: copied, Token: m.nonce(), Schema: codec.Schema, Aggregate: loaded.Record.Aggregate})
+		require.NoError(t, err)
+		l := m.coordinator(false)
+		_, err = l.View(t.Context(), copied)
+		require.ErrorIs(t, err, store.ErrCorrupt)
+		answer, err := l.Heartbeat(t.Context(), "orders", "copy", (&member{id: "a", incarnation: "i"}).request())
+		require.NoError(t, err)
+		require.Equal(t, protocol.StatusUnknownMemberID, answer.Status)
+	})
+}
+
 // damage commits an aggregate that cannot be read.
 func (m *machine) damage(key store.Key) {
 	loaded, err := m.kept.Load(m.t.Context(), key, store.Version{})

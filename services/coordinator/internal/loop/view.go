@@ -25,9 +25,9 @@ func (l *Loop) View(ctx context.Context, key store.Key) (View, error) {
 	if err != nil {
 		return View{}, fmt.Errorf("load group %s: %w", key, err)
 	}
-	g, err := codec.DecodeGroup(loaded.Record.Schema, loaded.Record.Aggregate)
+	g, err := decodeGroup(loaded.Record)
 	if err != nil {
-		return View{}, decodeError(key, err)
+		return View{}, err
 	}
 	v := View{Group: g, Detail: make(map[string]codec.Detail, len(loaded.Liveness)), Version: loaded.Version, Clock: loaded.Clock}
 	live, detail := liveFrom(loaded.Liveness)
@@ -46,8 +46,23 @@ func LoadStream(ctx context.Context, s store.Store, prefix string) (stream.Strea
 		return stream.Stream{}, store.Snapshot{}, fmt.Errorf("load stream %s: %w", prefix, err)
 	}
 	record, err := codec.DecodeStream(loaded.Record.Schema, loaded.Record.Aggregate)
+	if err == nil && record.Prefix != prefix {
+		err = fmt.Errorf("%w: it is the record of stream %q", codec.ErrCorrupt, record.Prefix)
+	}
 	if err != nil {
 		return stream.Stream{}, loaded, decodeError(key, err)
 	}
 	return record, loaded, nil
+}
+
+// decodeGroup reads a group's aggregate, which has to be that of its key.
+func decodeGroup(r *store.Record) (*group.Group, error) {
+	g, err := codec.DecodeGroup(r.Schema, r.Aggregate)
+	if err == nil && (g.StreamPrefix != r.Key.Stream || g.ConsumerGroup != r.Key.Group) {
+		err = fmt.Errorf("%w: it is the record of group %q of stream %q", codec.ErrCorrupt, g.ConsumerGroup, g.StreamPrefix)
+	}
+	if err != nil {
+		return nil, decodeError(r.Key, err)
+	}
+	return g, nil
 }

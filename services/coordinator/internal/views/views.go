@@ -3,6 +3,7 @@
 package views
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
@@ -108,7 +109,7 @@ func Assignments(s Source) protocol.AssignmentsResponse {
 		TargetAssignment:    map[string][]protocol.ShardID{},
 		CurrentAssignments:  map[string][]protocol.ShardID{},
 		RevokeProgress:      map[string][]protocol.ShardID{},
-		InvariantViolations: []string{},
+		InvariantViolations: violations(s),
 	}
 	for shard, owner := range s.Group.Target {
 		id := protocol.ShardID{ShardIndex: shard}
@@ -125,4 +126,29 @@ func Assignments(s Source) protocol.AssignmentsResponse {
 		}
 	}
 	return response
+}
+
+// violations names the shards that a live member reports as read without holding them: a
+// client that reads what it may not (I1). Sorted by member.
+func violations(s Source) []string {
+	found := []string{}
+	for _, m := range s.Group.Members {
+		if !m.Listening() {
+			continue
+		}
+		for _, shard := range s.Detail[m.ID].Owned {
+			if holder := holderOf(s.Group, shard); holder != m.ID {
+				found = append(found, fmt.Sprintf("member %q reports shard %d, which %q holds", m.ID, shard, holder))
+			}
+		}
+	}
+	return found
+}
+
+// holderOf returns the member that holds a shard, "" for none.
+func holderOf(g *group.Group, shard int) string {
+	if shard < 0 || shard >= len(g.Holds) {
+		return ""
+	}
+	return g.Holds[shard].Member
 }

@@ -1,0 +1,31 @@
+package views_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/codec"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/group"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/views"
+)
+
+func TestReportOfAShardThatAnotherHoldsIsAViolation(t *testing.T) {
+	t.Parallel()
+	source := views.Source{
+		Group: &group.Group{
+			Target: []string{"a", "b"},
+			Holds:  []group.Hold{{Member: "a"}, {Member: "b"}},
+			Members: []group.Member{
+				{ID: "a", State: group.Active},
+				{ID: "b", State: group.Active},
+				{ID: "c", State: group.Fenced},
+			},
+		},
+		Detail: map[string]codec.Detail{"a": {Owned: []int{0, 1, 9}}, "b": {Owned: []int{1}}, "c": {Owned: []int{0}}},
+	}
+	require.Equal(t, []string{
+		`member "a" reports shard 1, which "b" holds`,
+		`member "a" reports shard 9, which "" holds`,
+	}, views.Assignments(source).InvariantViolations, "a fenced member has been told")
+}
