@@ -51,7 +51,7 @@ type session struct {
 	departing  bool
 	departSent bool
 	departBy   time.Duration
-	undrained  int // shards that were not handed over when the member departed
+	undrained  int // shards that were dropped while leaving
 	failed     error
 }
 
@@ -137,7 +137,6 @@ func (s *session) advance(now time.Duration) {
 	}
 	if s.leaving && !s.departing && (s.state.Idle() || now >= s.drainBy) {
 		s.departing, s.departBy = true, now+leaveBudget
-		s.undrained = s.state.Running()
 		s.giveUpCall()
 	}
 	if !s.sending && !s.over(now) && (now >= s.state.Due() || s.departing && !s.departSent) {
@@ -206,6 +205,9 @@ func (s *session) apply(actions []member.Action) {
 			}
 		case member.Drop:
 			g.drop()
+			if s.leaving {
+				s.undrained++
+			}
 		case member.Start:
 		}
 	}

@@ -3,11 +3,11 @@ package sdktest
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net"
 	"os"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -17,7 +17,6 @@ import (
 // wiretap sits between a client and a real Redis: the test sees each command and may answer
 // it in the server's place, or swallow the answer.
 type wiretap struct {
-	mu   sync.Mutex
 	seen func(command string)
 	// answer returns what to answer instead of the server; "" leaves it to the server.
 	answer func(command string) string
@@ -32,12 +31,6 @@ func (w *wiretap) client(addr string) *redis.Client {
 		Addr: addr, Dialer: w.dial,
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 	})
-}
-
-func (w *wiretap) set(change func(*wiretap)) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	change(w)
 }
 
 func (w *wiretap) dial(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -59,9 +52,7 @@ type tapped struct {
 
 func (c *tapped) Write(data []byte) (int, error) {
 	command := words(data)
-	c.tap.mu.Lock()
 	seen, answer, swallow := c.tap.seen, c.tap.answer, c.tap.swallow
-	c.tap.mu.Unlock()
 	if seen != nil {
 		seen(command)
 	}
@@ -94,7 +85,7 @@ func (c *tapped) Read(into []byte) (int, error) {
 	}
 	for { // the replies are read and lost until the deadline
 		n, err := c.Conn.Read(into)
-		if n == 0 && err == io.EOF {
+		if n == 0 && errors.Is(err, io.EOF) {
 			return 0, err
 		}
 		if err != nil {

@@ -21,17 +21,13 @@ func (s *State) Leave() []Action {
 }
 
 // Idle tells that nothing runs any more: every shard has been given back or is Revoked.
-func (s *State) Idle() bool { return s.Running() == 0 }
-
-// Running counts the shards of which something may still run.
-func (s *State) Running() int {
-	running := 0
+func (s *State) Idle() bool {
 	for _, shard := range s.shards {
 		if shard.Phase != Revoked {
-			running++
+			return false
 		}
 	}
-	return running
+	return true
 }
 
 // Depart returns the request that leaves the group, or with suspend leaves it for a restart
