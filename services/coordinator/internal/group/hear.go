@@ -149,6 +149,8 @@ func (s *step) hearGoodbye(i int, known bool, req *protocol.HeartbeatRequest) {
 			s.setState(i, Left, CauseLeave)
 			s.record(Change{Cause: CauseLeave, Member: m.ID, Shard: -1, RequestID: req.RequestID})
 			s.bump(i)
+			s.farewell(req)
+			return
 		}
 		s.goodbye(req)
 	case !m.Listening():
@@ -164,6 +166,14 @@ func (s *step) hearGoodbye(i int, known bool, req *protocol.HeartbeatRequest) {
 func (s *step) refuse(req *protocol.HeartbeatRequest, status protocol.HeartbeatStatus, reason protocol.Reason) {
 	s.unsteady = true
 	s.heard = append(s.heard, heard{req: req, status: status, reason: reason, beat: -1})
+}
+
+// farewell confirms a goodbye that ends the member's life in this step, and keeps its
+// sequence, so that earlier messages stay repeats (E5, J6).
+func (s *step) farewell(req *protocol.HeartbeatRequest) {
+	s.beat(req, false)
+	last := &s.heard[len(s.heard)-1]
+	last.gone, last.beat = true, -1
 }
 
 // goodbye confirms that the member is gone.

@@ -43,15 +43,15 @@ func (s *step) leave(i int, req *protocol.HeartbeatRequest) {
 	s.renew(req)
 }
 
-// suspend keeps the member's target for one lease, for a restart (J5). It does not
-// renew the lease: what the member still runs lingers until the deadline it has (H4).
+// suspend keeps the member's target for one lease, for a restart (J5). What the member
+// still runs lingers until the deadline that it had (H4).
 func (s *step) suspend(i int, req *protocol.HeartbeatRequest) {
 	s.releaseUnlisted(i, req)
 	s.linger(i)
 	s.setState(i, Suspended, CauseSuspend)
 	s.record(Change{Cause: CauseSuspend, Member: req.MemberID, Shard: -1, RequestID: req.RequestID})
 	s.bump(i)
-	s.goodbye(req)
+	s.farewell(req)
 }
 
 // fence throws the member out: it must join again, and what it may still be reading

@@ -39,7 +39,7 @@ func TestI1AtMostOneMemberMayReadAShard(t *testing.T) {
 
 func TestI2MayReadImpliesARecordedGrant(t *testing.T) {
 	t.Parallel()
-	holds(t, "I2", troubled("duplicates", "crashes", "twins", "coordinator crashes", "failovers"))
+	holds(t, "I2", troubled("duplicates", "crashes", "used-shards", "coordinator crashes", "failovers"))
 }
 
 func TestI3WhatAMemberMayReadIsBlockedForOthers(t *testing.T) {

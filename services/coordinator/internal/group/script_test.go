@@ -56,6 +56,7 @@ type world struct {
 	saved    []snapshot
 	requests int
 	unheard  map[*protocol.HeartbeatRequest]bool // nobody takes the answer
+	last     []group.Reply
 }
 
 // knowledge is what a scripted member learnt from its last answer.
@@ -255,6 +256,7 @@ func (w *world) touch(requests []*protocol.HeartbeatRequest, on snapshot) string
 
 func (w *world) deliver(requests []*protocol.HeartbeatRequest, out group.Output) string {
 	var b strings.Builder
+	w.last = out.Replies
 	for i, r := range out.Replies {
 		w.learn(requests[i], r.Response)
 		b.WriteString(w.replyText(r) + "\n")
