@@ -41,6 +41,8 @@ type acker struct {
 	later  []ack // to be repeated
 	retry  time.Time
 	closed bool
+
+	refused bool // belongs to run: the last result was a refusal
 }
 
 func newAcker(c *Consumer) *acker {
@@ -50,7 +52,7 @@ func newAcker(c *Consumer) *acker {
 // add queues an acknowledgement.
 func (a *acker) add(job ack) {
 	a.mu.Lock()
-	if a.closed {
+	if a.closed || job.reader.sealed {
 		a.mu.Unlock()
 		job.finish(ErrNotOwner)
 		return
@@ -82,6 +84,15 @@ func (a *acker) drain(r *reader) {
 	a.mu.Unlock()
 	a.notify()
 	<-idle
+}
+
+// seal refuses acknowledgements of r from now on, and returns when the earlier ones are out:
+// what comes after a shard was handed over is its next owner's business.
+func (a *acker) seal(r *reader) {
+	a.mu.Lock()
+	r.sealed = true
+	a.mu.Unlock()
+	a.drain(r)
 }
 
 // close ends run. What is queued is not sent any more.
@@ -188,12 +199,7 @@ func (a *acker) finish(jobs []ack, result func(at int) error) {
 		if err != nil && redisx.StateOf(err).Transient() && job.reader.mayAck() && a.again(job) {
 			continue
 		}
-		if err == nil {
-			job.reader.acked(job.id)
-			a.consumer.counters.acked.Add(1)
-		} else {
-			a.consumer.counters.ackFailed.Add(1)
-		}
+		a.note(job, err)
 		job.finish(err)
 		a.mu.Lock()
 		if job.reader.unacked--; job.reader.unacked == 0 {
@@ -205,6 +211,22 @@ func (a *acker) finish(jobs []ack, result func(at int) error) {
 	for _, one := range idle {
 		close(one)
 	}
+}
+
+// note counts a result. A refusal that nobody waits for is logged, once until the next success.
+func (a *acker) note(job ack, err error) {
+	if err == nil {
+		job.reader.acked(job.id)
+		a.consumer.counters.acked.Add(1)
+		a.refused = false
+		return
+	}
+	a.consumer.counters.ackFailed.Add(1)
+	if job.done != nil || a.refused || errors.Is(err, ErrNotOwner) {
+		return
+	}
+	a.refused = true
+	job.reader.trouble.log.Warn("acknowledgement refused", "id", job.id, "error", err)
 }
 
 // again queues a job for another try; false after close.

@@ -102,9 +102,10 @@ func (r *reader) lost(ids []string) {
 
 // cleanUp removes the names of former consumers that have nothing pending.
 func (r *reader) cleanUp() error {
-	if !r.mayStart() {
+	if r.now() < r.cleanAt || !r.mayStart() {
 		return nil
 	}
 	_, err := r.shardKey.Forget(r.ctx, r.sub.FormerConsumerIdle)
+	r.cleanAt = r.now() + r.sub.FormerConsumerIdle
 	return err
 }

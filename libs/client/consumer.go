@@ -105,6 +105,9 @@ func (c *Consumer) Run(ctx context.Context) error {
 	if !c.used.CompareAndSwap(false, true) {
 		return ErrConsumerUsed
 	}
+	if ctx.Err() != nil {
+		return nil
+	}
 	if c.redis != nil {
 		reads, err := redisx.Dedicated(c.redis, protocol.DefaultMaxShards)
 		if err != nil {

@@ -14,6 +14,9 @@ import (
 // because the process died during it.
 var ErrTooManyDeliveries = errors.New("record was delivered too often")
 
+// errNotBuried comes when nobody took a dead letter.
+var errNotBuried = errors.New("dead letter was not taken")
+
 // exhausted tells that a record may not be delivered once more.
 func (r *reader) exhausted(deliveries int64) bool {
 	return r.sub.Retry.MaxDeliveries > 0 && deliveries >= r.sub.Retry.MaxDeliveries
@@ -57,12 +60,12 @@ func (r *reader) bury(m *Message, cause error) error {
 		}
 		err := r.consumer.redis.XAdd(r.ctx, &redis.XAddArgs{Stream: policy.DeadLetter, Values: values}).Err()
 		if err != nil {
-			return fmt.Errorf("write dead letter to %s: %w", policy.DeadLetter, err)
+			return fmt.Errorf("%w: write to %s: %v", errNotBuried, policy.DeadLetter, err) //nolint:errorlint // it must not pass for an error of the shard.
 		}
 	}
 	if policy.OnDeadLetter != nil {
 		if err := policy.OnDeadLetter(r.ctx, m, cause); err != nil {
-			return fmt.Errorf("hand over dead letter: %w", err)
+			return fmt.Errorf("%w: %v", errNotBuried, err) //nolint:errorlint // it must not pass for an error of the shard.
 		}
 	}
 	return nil

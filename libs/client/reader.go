@@ -29,11 +29,13 @@ type reader struct {
 
 	// What follows belongs to the acker's mutex.
 	unacked int // acknowledgements that are not out yet
+	sealed  bool
 	idle    []chan struct{}
 
 	// What follows belongs to the goroutine of work.
 	adopted bool          // everything pending at the take-over has been gone through
 	sweepAt time.Duration // when to look again
+	cleanAt time.Duration // when to look for names of former consumers again
 	trouble trouble
 
 	retryMu sync.Mutex
@@ -75,11 +77,11 @@ func (r *reader) work(*grant) {
 		switch err := r.round(); {
 		case err == nil:
 			r.recovered()
-		case !errors.Is(err, errGivenUp):
+		case !errors.Is(err, errGivenUp) && !errors.Is(err, errBetweenTries):
 			r.failed(err)
 		}
 	}
-	r.acks.drain(r)
+	r.acks.seal(r)
 }
 
 // round is one turn: adoption while it is owed, records that are due again, one read.
@@ -103,13 +105,18 @@ func (r *reader) round() error {
 // unhandled stay pending for the next owner, as if they had not been delivered.
 func (r *reader) deliverAll(records []shardkey.Record) error {
 	for at, record := range records {
-		if err := r.deliver(record); err != nil {
-			r.adopted = false
-			if r.mayAck() {
-				r.shardKey.PutBack(r.ctx, records[at:])
-			}
-			return err
+		err := r.deliver(record)
+		if err == nil {
+			continue
 		}
+		r.adopted = false
+		if !errors.Is(err, errGivenUp) {
+			at++ // its handler has run
+		}
+		if r.mayAck() {
+			r.shardKey.PutBack(r.ctx, records[at:])
+		}
+		return err
 	}
 	return nil
 }

@@ -9,8 +9,13 @@ import (
 	"github.com/redis-stream-coordinator/rsc/libs/client/internal/shardkey"
 )
 
-// errGivenUp ends a turn of a reader whose shard was revoked or dropped.
-var errGivenUp = errors.New("shard was given up")
+// Ends of a reader's turn whose shard was revoked or dropped.
+var (
+	// errGivenUp comes before a record was handed to the handler.
+	errGivenUp = errors.New("shard was given up")
+	// errBetweenTries comes while a record waits for its next try (StrictOrder).
+	errBetweenTries = errors.New("shard was given up between two tries")
+)
 
 // deliver gives one record to the handler and takes care of a failure. An error ends the
 // reader's turn: what it still has in hand stays pending and is adopted, by this reader or

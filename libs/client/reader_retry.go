@@ -124,7 +124,7 @@ func (r *reader) insist(m *Message, pause time.Duration) (*Message, error) {
 		pause = r.retries.backoff(m.Deliveries)
 	}
 	if !r.pause(pause) || !r.awaitLease() {
-		return nil, errGivenUp
+		return nil, errBetweenTries
 	}
 	records, lost, err := r.shardKey.Claim(r.ctx, []shardkey.Entry{{ID: m.ID, Deliveries: m.Deliveries}})
 	if err != nil {

@@ -33,6 +33,9 @@ func newTrouble(log *slog.Logger) trouble {
 // gone through again before the next read.
 func (r *reader) failed(err error) {
 	r.adopted = false
+	if r.stopped.Load() {
+		return // the error may be that of a context that ended
+	}
 	name, missing := string(redisx.StateOf(err)), ""
 	switch r.shardKey.Missing(r.ctx, err) {
 	case shardkey.MissingStream:
@@ -44,9 +47,6 @@ func (r *reader) failed(err error) {
 	pause := r.trouble.pause.NextBackOff()
 	if missing != "" {
 		name, pause = missing, missingPause
-	}
-	if r.stopped.Load() {
-		return // the error is that of a context that ended
 	}
 	r.troubled(name, missing)
 	if r.trouble.name != name {

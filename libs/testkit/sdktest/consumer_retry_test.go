@@ -292,3 +292,86 @@ func TestFencedAckLeavesARecordThatAnotherConsumerHas(t *testing.T) {
 	require.NoError(t, a.end())
 	require.Equal(t, int64(1), a.Status().Counters.AckFailed)
 }
+
+// The application acknowledges after the shard has been handed over: the record is its next
+// owner's.
+func TestAcknowledgementAfterTheHandOverIsRefused(t *testing.T) {
+	t.Parallel()
+	s := newStand(t, 1)
+	s.publish(0, 0, 1)
+	s.coord.Assign("a", 0)
+	held := make(chan *client.Message, 1)
+	s.run(subscription("a"), func(_ context.Context, m *client.Message) error {
+		held <- m
+		return nil
+	})
+	m := <-held
+	var book ledger
+	working := make(chan struct{})
+	t.Cleanup(func() { close(working) })
+	s.coord.Assign("b", 0)
+	s.run(subscription("b"), func(_ context.Context, m *client.Message) error {
+		book.note(m)
+		<-working
+		return nil
+	})
+	eventually(t, func() bool { return book.count() == 1 }, "the next owner has it")
+	require.ErrorIs(t, m.Ack(t.Context()), client.ErrNotOwner)
+	require.Equal(t, int64(1), s.pending(0))
+}
+
+func TestFailedRecordKeepsItsCountOverAHandOver(t *testing.T) {
+	t.Parallel()
+	s := newStand(t, 1)
+	s.publish(0, 0, 3)
+	var book ledger
+	sub := subscription("a")
+	sub.StrictOrder = true
+	sub.Retry.MinBackoff = time.Hour
+	for life := int64(1); life <= 3; life++ {
+		s.coord.Assign("a", 0)
+		a := s.run(sub, func(_ context.Context, m *client.Message) error {
+			require.Equal(t, life, m.Deliveries)
+			book.note(m)
+			return errHandler
+		})
+		eventually(t, func() bool { return book.count() == int(life) }, "the first fails")
+		require.NoError(t, a.end())
+	}
+	require.Equal(t, []int{0, 0, 0}, book.numbers(0))
+	s.coord.Assign("a", 0)
+	s.run(sub, func(ctx context.Context, m *client.Message) error {
+		require.Equal(t, m.Fields["n"] == "0", m.Deliveries == 4, "the others have been delivered once")
+		return book.acking(ctx, m)
+	})
+	eventually(t, func() bool { return s.pending(0) == 0 && book.count() == 6 }, "all are handled")
+}
+
+func TestDeadLetterThatNobodyTakesIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	for _, strict := range []bool{false, true} {
+		s := newStand(t, 1)
+		s.publish(0, 0, 1)
+		require.NoError(t, s.rdb.Set(t.Context(), "dead-letters", "another type", 0).Err())
+		s.coord.Assign("a", 0)
+		var book ledger
+		sub := subscription("a")
+		sub.StrictOrder = strict
+		sub.Retry.MaxDeliveries = 1
+		sub.Retry.DeadLetter = "dead-letters"
+		a := s.run(sub, failing(&book, firstID(s)))
+		eventually(t, func() bool { return book.count() == 1 && s.pending(0) == 1 }, "it fails")
+		eventually(t, func() bool { return s.calls("xadd") >= 4 }, "handing it over is tried again")
+		require.Empty(t, s.coord.Last("a").ShardProgress[0].Error, "the shard itself is well")
+		require.NoError(t, s.rdb.Del(t.Context(), "dead-letters").Err())
+		eventually(t, func() bool { return s.pending(0) == 0 }, "until it works")
+		require.Equal(t, 1, book.count())
+		require.NoError(t, a.end())
+	}
+}
+
+func firstID(s *stand) string {
+	records, err := s.rdb.XRangeN(s.t.Context(), key(0), "-", "+", 1).Result()
+	require.NoError(s.t, err)
+	return records[0].ID
+}
