@@ -64,15 +64,16 @@ func TestConfigReportsEveryProblemAtOnce(t *testing.T) {
 func TestE5LeaseFor(t *testing.T) {
 	t.Parallel()
 	cfg := group.DefaultConfig()
-	for left, want := range map[time.Duration]time.Duration{
-		time.Minute:              cfg.ClientLease,
-		cfg.Lease:                cfg.ClientLease,
-		5 * time.Second:          4 * time.Second,
-		10 * time.Millisecond:    8 * time.Millisecond,
-		0:                        0,
-		-3 * time.Second:         0,
-		-100 * 24 * 3600_000_000: 0,
-	} {
-		require.Equal(t, want, cfg.LeaseFor(left), left.String())
+	tests := []struct{ left, want time.Duration }{
+		{time.Minute, cfg.ClientLease},
+		{cfg.Lease, cfg.ClientLease},
+		{5 * time.Second, 4 * time.Second},
+		{10 * time.Millisecond, 8 * time.Millisecond},
+		{0, 0},
+		{-3 * time.Second, 0},
+		{-100 * 24 * time.Hour, 0},
+	}
+	for _, test := range tests {
+		require.Equal(t, test.want, cfg.LeaseFor(test.left), test.left.String())
 	}
 }

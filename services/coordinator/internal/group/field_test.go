@@ -205,3 +205,13 @@ func TestFieldF32NoShardStaysWithoutOwner(t *testing.T) {
 		})
 	}
 }
+
+// requestsOf reads heartbeats written as in the scripts.
+func requestsOf(t *testing.T, w *world, lines ...string) []*protocol.HeartbeatRequest {
+	t.Helper()
+	requests := make([]*protocol.HeartbeatRequest, len(lines))
+	for i, line := range lines {
+		requests[i] = w.request(t, line)
+	}
+	return requests
+}

@@ -215,14 +215,16 @@ func takeoverCause(m Member, req *protocol.HeartbeatRequest) Cause {
 
 // reasonFor says why a member that is not followed any more is refused.
 func reasonFor(m Member) protocol.Reason {
-	reasons := map[Cause]protocol.Reason{
-		CauseFenceReport:  protocol.ReasonBadReport,
-		CauseFenceTimeout: protocol.ReasonRebalanceOver,
-		CauseExpire:       protocol.ReasonLeaseExpired,
-		CauseLeave:        protocol.ReasonMemberLeft,
+	switch {
+	case m.Cause == CauseFenceReport:
+		return protocol.ReasonBadReport
+	case m.Cause == CauseFenceTimeout:
+		return protocol.ReasonRebalanceOver
+	case m.Cause == CauseExpire:
+		return protocol.ReasonLeaseExpired
+	case m.Cause == CauseLeave:
+		return protocol.ReasonMemberLeft
+	default:
+		return protocol.ReasonStaleEpoch
 	}
-	if reason, known := reasons[m.Cause]; known {
-		return reason
-	}
-	return protocol.ReasonStaleEpoch
 }
