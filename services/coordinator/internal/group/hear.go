@@ -215,16 +215,17 @@ func takeoverCause(m Member, req *protocol.HeartbeatRequest) Cause {
 
 // reasonFor says why a member that is not followed any more is refused.
 func reasonFor(m Member) protocol.Reason {
-	switch {
-	case m.Cause == CauseFenceReport:
+	switch m.Cause {
+	case CauseFenceReport:
 		return protocol.ReasonBadReport
-	case m.Cause == CauseFenceTimeout:
+	case CauseFenceTimeout:
 		return protocol.ReasonRebalanceOver
-	case m.Cause == CauseExpire:
+	case CauseExpire:
 		return protocol.ReasonLeaseExpired
-	case m.Cause == CauseLeave:
+	case CauseLeave:
 		return protocol.ReasonMemberLeft
-	default:
-		return protocol.ReasonStaleEpoch
+	case CauseJoin, CauseTakeover, CauseSuspend, CauseCorrection, CauseRelease, CauseTold, CauseHandBack, CauseGrant,
+		CauseLingerOver, CauseBarrierOver, CauseRoundOver, CauseGrace, CauseForget, CauseIdentity:
 	}
+	return protocol.ReasonStaleEpoch
 }

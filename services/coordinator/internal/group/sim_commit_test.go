@@ -48,6 +48,9 @@ func (s *sim) checkEpochs(prev, next *group.Group) {
 	changed := int64(0)
 	for _, m := range next.Members {
 		if old, found := prev.Find(m.ID); found && old.Epoch == m.Epoch {
+			if was, is := ownHolds(prev, m.ID), ownHolds(next, m.ID); !slices.Equal(was, is) {
+				s.violated("E1", "what %s holds changes without a fresh epoch: %v -> %v", m.ID, was, is)
+			}
 			continue
 		}
 		changed++
@@ -59,6 +62,17 @@ func (s *sim) checkEpochs(prev, next *group.Group) {
 	if next.Lineage == prev.Lineage && next.EpochCounter-prev.EpochCounter > changed {
 		s.violated("E1", "%d epochs drawn for %d members", next.EpochCounter-prev.EpochCounter, changed)
 	}
+}
+
+// ownHolds returns the holds that a member may act on, by shard.
+func ownHolds(g *group.Group, id string) []group.Hold {
+	holds := make([]group.Hold, len(g.Holds))
+	for shard, h := range g.Holds {
+		if h.Member == id && h.Lingers == 0 {
+			holds[shard] = h
+		}
+	}
+	return holds
 }
 
 // checkTarget is I10 and I11.
