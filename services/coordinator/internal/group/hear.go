@@ -93,8 +93,10 @@ func (s *step) hearReport(i int, known bool, req *protocol.HeartbeatRequest) {
 		s.refuse(req, protocol.StatusInvalidRequest, protocol.ReasonFutureEpoch)
 	case req.MemberEpoch < m.floor():
 		s.refuse(req, protocol.StatusFencedMemberEpoch, protocol.ReasonStaleEpoch)
-	case req.MemberEpoch < m.Epoch, req.Lineage != "" && req.Lineage != s.g.Lineage:
-		s.renew(req) // E3, M4 below the join epoch in a round, and an epoch of another history
+	case req.MemberEpoch < m.Epoch, req.Lineage != "" && req.Lineage != s.g.Lineage, s.roundBegun:
+		// E3, M4 below the join epoch in a round, and an epoch of another history, which is
+		// also what equals by chance an epoch that this step has drawn for a new lineage.
+		s.renew(req)
 	case s.g.Round == nil && s.ownsWithoutHold(m, req):
 		s.fence(i, CauseFenceReport, req) // R1
 		s.refuse(req, protocol.StatusFencedMemberEpoch, protocol.ReasonBadReport)

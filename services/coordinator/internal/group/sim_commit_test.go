@@ -19,7 +19,7 @@ func (s *sim) checkCommit(prev *group.Group, in group.Input, out group.Output) {
 	s.checkEpochs(prev, next)
 	s.checkTarget(prev, next)
 	for shard := range next.Holds {
-		s.checkHold(prev, in, next, shard)
+		s.checkHold(prev, in, out, shard)
 	}
 	for _, c := range out.Changes {
 		s.visit(string(c.Cause))
@@ -151,7 +151,8 @@ func fewestMoves(owners, members []string) int {
 
 // checkHold is I4, H2 and H3: a hold ends or lingers for a reason that the rules name,
 // judged by the input alone, and a grant is of a free shard outside barrier and round.
-func (s *sim) checkHold(prev *group.Group, in group.Input, next *group.Group, shard int) {
+func (s *sim) checkHold(prev *group.Group, in group.Input, out group.Output, shard int) {
+	next := out.Next
 	was, is := prev.Holds[shard], next.Holds[shard]
 	same := was.Member == is.Member && was.Incarnation == is.Incarnation
 	switch {
@@ -163,7 +164,7 @@ func (s *sim) checkHold(prev *group.Group, in group.Input, next *group.Group, sh
 		}
 		return
 	}
-	if was.Member != "" && !mayEnd(prev, in, next, shard) {
+	if was.Member != "" && !mayEnd(prev, in, out, shard) {
 		s.violated("I4", "the hold of %s on shard %d ends without a reason: %+v -> %+v", was.Member, shard, was, is)
 	}
 	if is.Member == "" {
@@ -187,20 +188,17 @@ func regranted(prev, next *group.Group, id string, in group.Input) bool {
 }
 
 // mayEnd tells whether the rules let a hold end in a step with this input (H3, H4, J3, J5).
-func mayEnd(prev *group.Group, in group.Input, next *group.Group, shard int) bool {
+func mayEnd(prev *group.Group, in group.Input, out group.Output, shard int) bool {
 	h := prev.Holds[shard]
 	m, _ := prev.Find(h.Member)
 	live, known := in.Live[h.Member]
-	is, _ := next.Find(h.Member)
-	suspends := func(in group.Input, h group.Hold) bool {
-		return slices.ContainsFunc(in.Heartbeats, func(r *protocol.HeartbeatRequest) bool {
-			return r.MemberID == h.Member && r.Incarnation == h.Incarnation && r.MemberEpoch == protocol.EpochSuspend
-		})
-	}
+	lingers := slices.ContainsFunc(out.Changes, func(c group.Change) bool {
+		return c.Member == h.Member && (c.Cause == group.CauseFenceReport || c.Cause == group.CauseFenceTimeout || c.Cause == group.CauseSuspend)
+	})
 	barrier := in.Now < prev.BarrierUntil
 	switch {
-	case h.Lingers == 0 && known && in.Now >= live.Deadline && (is.State == group.Fenced || suspends(in, h)):
-		return true // H4: what would linger is over already
+	case h.Lingers == 0 && known && in.Now >= live.Deadline && lingers:
+		return true // H4: but its deadline is over already
 	case barrier:
 	case h.Lingers != 0 && in.Now >= h.Lingers:
 		return true
