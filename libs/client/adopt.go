@@ -58,12 +58,12 @@ func (r *reader) claim(entries []shardkey.Entry) error {
 	return nil
 }
 
-// together returns how many of the entries are claimed at once. A record that was delivered
-// before goes alone, as it may be one that kills its process: the deliveries of others must
-// not be counted up by that (field case F11).
+// together returns how many of the entries are claimed at once. A record that comes to its
+// limit with this delivery goes alone, as it may be one that kills its process: others that
+// were in hand with it each time must not come to theirs by that (field case F11).
 func (r *reader) together(entries []shardkey.Entry) int {
 	count := 0
-	for count < len(entries) && entries[count].Deliveries < 2 && !r.exhausted(entries[count].Deliveries+1) {
+	for count < len(entries) && !r.exhausted(entries[count].Deliveries+1) {
 		count++
 	}
 	return max(count, 1)

@@ -113,6 +113,13 @@ func (g *grant) endRead() {
 	}
 }
 
+// isReading tells whether a read is out.
+func (g *grant) isReading() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.reading
+}
+
 // revoke stops new reads and handlers, and reports whether a read is still out. Handlers
 // have until drainBy; then their context ends.
 func (g *grant) revoke(drainBy time.Duration) bool {

@@ -54,7 +54,7 @@ func newReader(s *session, g *grant, handler Handler) *reader {
 		trouble:   newTrouble(s.log.With("shard", g.shard)),
 	}
 	g.pending = r.pending
-	g.wake = func() { r.shardKey.Wake(g.ctx) }
+	g.wake = func() { r.shardKey.Wake(g.ctx, g.isReading) }
 	return r
 }
 

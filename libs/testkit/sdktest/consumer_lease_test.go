@@ -135,8 +135,11 @@ func TestFieldF29BufferedRecordsAreDroppedWhenTheMemberIsOut(t *testing.T) {
 			sub := subscription("a")
 			sub.BatchSize = 500
 			quick := make(chan struct{})
+			var late atomic.Int64
 			a := s.run(sub, func(ctx context.Context, m *client.Message) error {
-				book.note(m)
+				if book.note(m); ctx.Err() != nil {
+					late.Add(1)
+				}
 				select {
 				case <-quick:
 				case <-ctx.Done():
@@ -151,6 +154,7 @@ func TestFieldF29BufferedRecordsAreDroppedWhenTheMemberIsOut(t *testing.T) {
 			requests := len(s.coord.Requests("a"))
 			eventually(t, func() bool { return len(s.coord.Requests("a")) >= requests+3 }, "time passes")
 			require.Equal(t, handled, book.count(), "no handler has started since")
+			require.Zero(t, late.Load(), "and none with its shard already lost")
 			require.Equal(t, protocol.EpochJoin, s.coord.Last("a").MemberEpoch, "it asks to join again")
 			require.Empty(t, s.coord.Last("a").OwnedShards)
 

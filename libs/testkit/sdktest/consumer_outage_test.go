@@ -79,14 +79,30 @@ func TestFieldF15StreamOrGroupGoesWhileAReadIsOut(t *testing.T) {
 	}
 }
 
-// The reply to a blocking read never comes: no failure, and what it carried is found.
+// The reply to a blocking read never comes, or the connection breaks: what it carried is found.
 func TestFieldF16LostReplyOfABlockingReadIsNoDataAndItsRecordsAreFound(t *testing.T) {
 	t.Parallel()
-	s := newStand(t, 1)
-	var lose atomic.Bool
-	tap := &wiretap{swallow: func(command string) bool {
+	t.Run("silence", func(t *testing.T) {
+		t.Parallel()
+		var lose atomic.Bool
+		loseReply(t, &lose, &wiretap{swallow: readArmed(&lose)})
+	})
+	t.Run("broken connection", func(t *testing.T) {
+		t.Parallel()
+		var lose atomic.Bool
+		loseReply(t, &lose, &wiretap{cut: readArmed(&lose)})
+	})
+}
+
+func readArmed(lose *atomic.Bool) func(command string) bool {
+	return func(command string) bool {
 		return strings.HasPrefix(command, "xreadgroup") && lose.CompareAndSwap(true, false)
-	}}
+	}
+}
+
+func loseReply(t *testing.T, lose *atomic.Bool, tap *wiretap) {
+	t.Helper()
+	s := newStand(t, 1)
 	rdb := tap.client(s.redis.Addr())
 	t.Cleanup(func() { _ = rdb.Close() })
 	s.coord.Assign("a", 0)

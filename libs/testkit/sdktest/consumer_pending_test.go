@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -115,6 +116,32 @@ func TestFieldF09FormerConsumersGoOnlyWhenNothingOfThemIsPending(t *testing.T) {
 	eventually(t, func() bool { return slices.Equal(s.consumers(0), []string{"a"}) }, "then the names go")
 }
 
+// A former owner's late read arrives when the names are about to be removed.
+func TestFieldF09NameWithSomethingPendingStays(t *testing.T) {
+	t.Parallel()
+	s := newStand(t, 1)
+	require.NoError(t, s.rdb.XGroupCreateConsumer(t.Context(), key(0), group, "late").Err())
+	var once sync.Once
+	tap := &wiretap{seen: func(command string) {
+		if strings.HasPrefix(command, "eval") {
+			once.Do(func() {
+				s.publish(0, 0, 1)
+				s.leavePending(0, "late", 1)
+			})
+		}
+	}}
+	rdb := tap.client(s.redis.Addr())
+	t.Cleanup(func() { _ = rdb.Close() })
+	s.coord.Assign("a", 0)
+	var book ledger
+	sub := subscription("a")
+	sub.FormerConsumerIdle = time.Nanosecond
+	sub.SweepInterval = 100 * time.Millisecond
+	s.runOn(s.newClient(rdb), sub, book.acking)
+	eventually(t, func() bool { return book.count() == 1 }, "its record is handled, not thrown away")
+	eventually(t, func() bool { return slices.Equal(s.consumers(0), []string{"a"}) }, "then the name goes")
+}
+
 func TestFieldF09ConsumersThatWereActiveLatelyKeepTheirName(t *testing.T) {
 	t.Parallel()
 	s := newStand(t, 1)
@@ -180,6 +207,10 @@ func TestFieldF10StuckHandlerOfAnEarlierGrantKeepsItsRecord(t *testing.T) {
 	sweeps := s.calls("xpending")
 	eventually(t, func() bool { return s.calls("xpending") > sweeps+5 }, "the recovery runs")
 	require.Equal(t, 1, book.times(0), "the record in the handler was not taken")
+	entries, err := s.rdb.XPendingExt(t.Context(), &redis.XPendingExtArgs{Stream: key(0), Group: group, Start: "-", End: "+", Count: 9}).Result()
+	require.NoError(t, err)
+	require.Len(t, entries, 1)
+	require.Equal(t, int64(1), entries[0].RetryCount, "nor claimed")
 	close(stuck)
 	require.ErrorIs(t, <-late, context.Canceled)
 	eventually(t, func() bool { return s.pending(0) == 0 }, "then it is delivered again")

@@ -3,6 +3,7 @@ package sdktest
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -114,4 +115,30 @@ func TestMembersOfOneConsumerAreNumbered(t *testing.T) {
 		requests := s.coord.Requests(id)
 		require.Equal(t, protocol.EpochLeave, requests[len(requests)-1].MemberEpoch)
 	}
+}
+
+// A read of ten seconds is out on an idle shard that moves.
+func TestHandOverDoesNotWaitForAReadThatIsOut(t *testing.T) {
+	t.Parallel()
+	s := newStand(t, 1)
+	s.coord.Assign("a", 0)
+	var book ledger
+	var members []*running
+	for _, id := range []string{"a", "b"} {
+		sub := subscription(id)
+		sub.PollTimeout = 10 * time.Second
+		members = append(members, s.run(sub, book.acking))
+	}
+	eventually(t, func() bool { return s.blocked() == 1 }, "a waits for records")
+	began := time.Now()
+	s.coord.Assign("b", 0)
+	eventually(t, func() bool { return s.coord.Holder(0) == "b" && s.blocked() == 1 }, "b waits for records")
+	require.Less(t, time.Since(began), 3*time.Second)
+	s.publish(0, 0, 10)
+	eventually(t, func() bool { return book.count() == 10 && s.blocked() == 1 }, "nothing is stranded")
+	began = time.Now()
+	for _, one := range members {
+		require.NoError(t, one.end())
+	}
+	require.Less(t, time.Since(began), 3*time.Second, "the end does not wait either")
 }

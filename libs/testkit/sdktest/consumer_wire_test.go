@@ -21,8 +21,8 @@ type wiretap struct {
 	// answer returns what to answer instead of the server; "" leaves it to the server.
 	answer func(command string) string
 	// swallow tells whether the reply to a command that the server carries out is lost: the
-	// connection stays silent from then on.
-	swallow func(command string) bool
+	// connection stays silent from then on. cut is the same with a connection that breaks.
+	swallow, cut func(command string) bool
 }
 
 // client returns a client of addr through the tap; the caller closes it.
@@ -47,6 +47,7 @@ type tapped struct {
 	tap      *wiretap
 	canned   bytes.Buffer
 	silent   bool
+	broken   bool
 	deadline time.Time
 }
 
@@ -63,6 +64,7 @@ func (c *tapped) Write(data []byte) (int, error) {
 		}
 	}
 	c.silent = c.silent || swallow != nil && swallow(command)
+	c.broken = c.broken || c.tap.cut != nil && c.tap.cut(command)
 	return c.Conn.Write(data)
 }
 
@@ -79,6 +81,10 @@ func (c *tapped) SetDeadline(at time.Time) error {
 func (c *tapped) Read(into []byte) (int, error) {
 	if c.canned.Len() > 0 {
 		return c.canned.Read(into)
+	}
+	if c.broken { // the server has answered, nobody hears it
+		_, _ = c.Conn.Read(into)
+		return 0, io.EOF
 	}
 	if !c.silent {
 		return c.Conn.Read(into)

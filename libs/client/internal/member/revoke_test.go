@@ -178,3 +178,18 @@ func TestFencedWhileLeavingIsIdle(t *testing.T) {
 	s.take(s.answer(protocol.StatusFencedMemberEpoch, 0))
 	require.True(t, s.state.Idle())
 }
+
+// The shard was granted again and is told to drop once more: the end of the first grant's drain
+// does not end the second one's.
+func TestEndOfAnOlderGrantDoesNotFinishTheRevokeOfTheNext(t *testing.T) {
+	t.Parallel()
+	s := revoking(t)
+	old := s.state.Shards()[1].Grant
+	s.send()
+	s.take(s.answer(protocol.StatusOK, 8, 1, 2))
+	s.send()
+	s.take(s.answer(protocol.StatusOK, 9, 1))
+	s.state.ReadStopped(2, old)
+	s.state.Drained(s.now, 2, old)
+	require.Equal(t, protocol.Revoking, s.send().RevokingShards[0].State)
+}

@@ -13,10 +13,10 @@ import (
 	"github.com/redis-stream-coordinator/rsc/libs/redisx"
 )
 
-// Timing of Wake.
+// Pauses between two tries of Wake.
 const (
-	wakeTries = 10
-	wakePause = 2 * time.Millisecond
+	firstWake = 2 * time.Millisecond
+	lastWake  = 100 * time.Millisecond
 )
 
 // Poller reads new records of one shard over a connection of its own, so that a read that is
@@ -53,25 +53,27 @@ func (p *Poller) Read(ctx context.Context, count int, block time.Duration) ([]Re
 	return p.Reader.Read(ctx, count, block)
 }
 
-// Wake ends the read that is out, if there is one. It is a favour: where the server does not
-// allow it, or the read ends by itself, nothing happens.
-func (p *Poller) Wake(ctx context.Context) {
+// Wake ends the read that is out, and goes on until reading says that none is, as the read may
+// not have arrived at the server yet. It is a favour: where the server does not allow it, the
+// read ends by itself.
+func (p *Poller) Wake(ctx context.Context, reading func() bool) {
+	for pause := firstWake; reading(); pause = min(2*pause, lastWake) {
+		if p.unblock(ctx) != nil || clock.Sleep(ctx, pause) != nil {
+			return
+		}
+	}
+}
+
+func (p *Poller) unblock(ctx context.Context) error {
 	p.mu.Lock()
 	node, id := p.node, p.id
 	p.mu.Unlock()
-	if id == 0 {
-		return
+	if id == 0 { // not connected yet, or the server does not tell
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, slack)
 	defer cancel()
-	for range wakeTries { // the read may not have arrived yet
-		if woken, err := node.ClientUnblock(ctx, id).Result(); err != nil || woken > 0 {
-			return
-		}
-		if clock.Sleep(ctx, wakePause) != nil {
-			return
-		}
-	}
+	return node.ClientUnblock(ctx, id).Err()
 }
 
 // Close gives the connection back.
