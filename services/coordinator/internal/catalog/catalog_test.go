@@ -67,11 +67,9 @@ func open(t *testing.T) *bench {
 	log := slog.New(slog.DiscardHandler)
 	b.groups = loop.New(loop.DefaultConfig(), b.kept, nonce, log)
 	b.catalog = catalog.New(catalog.DefaultConfig(), b.kept, b.groups, b.data, nonce, log)
-	t.Cleanup(func() { require.NoError(t, b.groups.Close(context.Background())) })
+	t.Cleanup(func() { require.NoError(t, b.groups.Close(context.WithoutCancel(t.Context()))) })
 	return b
 }
-
-func count(n int) *int { return &n }
 
 func (b *bench) createStream(shards *int, groups ...string) error {
 	_, err := b.catalog.CreateStream(b.t.Context(), "orders", protocol.CreateStreamRequest{
@@ -104,7 +102,7 @@ func requireCode(t *testing.T, err error, code protocol.Code) {
 func TestCreateStreamMakesItsGroups(t *testing.T) {
 	t.Parallel()
 	b := open(t)
-	require.NoError(t, b.createStream(count(3), "a", "b"))
+	require.NoError(t, b.createStream(new(3), "a", "b"))
 	shown, err := b.catalog.Stream(t.Context(), "orders")
 	require.NoError(t, err)
 	require.Equal(t, 3, shown.ShardCount)
@@ -113,7 +111,7 @@ func TestCreateStreamMakesItsGroups(t *testing.T) {
 	require.Equal(t, protocol.GroupEmpty, shown.Groups[0].State)
 	require.EqualValues(t, 1, shown.Groups[0].GroupEpoch, "J0")
 	require.EqualValues(t, 1, shown.Groups[0].MetadataVersion, "J0")
-	requireCode(t, b.createStream(count(3), "a"), protocol.CodeStreamAlreadyExists)
+	requireCode(t, b.createStream(new(3), "a"), protocol.CodeStreamAlreadyExists)
 }
 
 func TestCreateStreamWithoutGroupsNamesOneAfterThePrefix(t *testing.T) {
@@ -128,10 +126,10 @@ func TestCreateStreamWithoutGroupsNamesOneAfterThePrefix(t *testing.T) {
 func TestCreateGroupTakesTheStreamsCount(t *testing.T) {
 	t.Parallel()
 	b := open(t)
-	require.NoError(t, b.createGroup("a", count(5)))
+	require.NoError(t, b.createGroup("a", new(5)))
 	require.NoError(t, b.createGroup("b", nil))
-	require.NoError(t, b.createGroup("c", count(5)))
-	requireCode(t, b.createGroup("d", count(6)), protocol.CodeShardCountMismatch)
+	require.NoError(t, b.createGroup("c", new(5)))
+	requireCode(t, b.createGroup("d", new(6)), protocol.CodeShardCountMismatch)
 	requireCode(t, b.createGroup("a", nil), protocol.CodeGroupAlreadyExists)
 	shown, err := b.catalog.Group(t.Context(), "orders", "b")
 	require.NoError(t, err)
@@ -143,7 +141,7 @@ func TestFailedProvisioningLeavesNothingActiveAndARetryCompletesIt(t *testing.T)
 	t.Parallel()
 	b := open(t)
 	b.data.failing = errors.New("orders:2: connection refused")
-	err := b.createStream(count(4), "a")
+	err := b.createStream(new(4), "a")
 	requireCode(t, err, protocol.CodeProvisioningFailed)
 	require.ErrorContains(t, err, "orders:2: connection refused")
 	_, err = b.catalog.Stream(t.Context(), "orders")
@@ -155,7 +153,7 @@ func TestFailedProvisioningLeavesNothingActiveAndARetryCompletesIt(t *testing.T)
 	require.Equal(t, protocol.StatusUnknownMemberID, b.join("a").Status)
 
 	b.data.failing = nil
-	require.NoError(t, b.createStream(count(4), "a"))
+	require.NoError(t, b.createStream(new(4), "a"))
 	shown, err := b.catalog.Group(t.Context(), "orders", "a")
 	require.NoError(t, err)
 	require.NotNil(t, shown.BarrierUntil, "two shards carried the group before (J1)")
@@ -164,10 +162,10 @@ func TestFailedProvisioningLeavesNothingActiveAndARetryCompletesIt(t *testing.T)
 func TestGroupOnUsedKeysStartsWithABarrier(t *testing.T) {
 	t.Parallel()
 	b := open(t)
-	require.NoError(t, b.createGroup("a", count(2)))
+	require.NoError(t, b.createGroup("a", new(2)))
 	_, err := b.catalog.DeleteGroup(t.Context(), "orders", "a", protocol.DeleteRequest{})
 	require.NoError(t, err)
-	require.NoError(t, b.createGroup("a", count(2)))
+	require.NoError(t, b.createGroup("a", new(2)))
 	answer := b.join("a")
 	require.Equal(t, protocol.StatusRevokePending, answer.Status, "T08, A6: no grant before one lease is over")
 	require.Equal(t, protocol.ReasonBarrier, answer.Reason)
@@ -177,7 +175,7 @@ func TestGroupOnUsedKeysStartsWithABarrier(t *testing.T) {
 func TestDeleteRefusesLiveMembersUnlessForced(t *testing.T) {
 	t.Parallel()
 	b := open(t)
-	require.NoError(t, b.createStream(count(2), "a", "b"))
+	require.NoError(t, b.createStream(new(2), "a", "b"))
 	require.Equal(t, protocol.StatusOK, b.join("a").Status)
 	_, err := b.catalog.DeleteGroup(t.Context(), "orders", "a", protocol.DeleteRequest{})
 	requireCode(t, err, protocol.CodeGroupHasActiveMembers)
@@ -197,7 +195,7 @@ func TestDeleteRefusesLiveMembersUnlessForced(t *testing.T) {
 func TestDeletingTheLastGroupEndsTheStream(t *testing.T) {
 	t.Parallel()
 	b := open(t)
-	require.NoError(t, b.createGroup("a", count(2)))
+	require.NoError(t, b.createGroup("a", new(2)))
 	_, err := b.catalog.DeleteGroup(t.Context(), "orders", "a", protocol.DeleteRequest{})
 	require.NoError(t, err)
 	_, err = b.catalog.Stream(t.Context(), "orders")
@@ -206,13 +204,13 @@ func TestDeletingTheLastGroupEndsTheStream(t *testing.T) {
 	requireCode(t, err, protocol.CodeGroupNotFound)
 	_, err = b.catalog.DeleteStream(t.Context(), "orders", protocol.DeleteRequest{})
 	requireCode(t, err, protocol.CodeStreamNotFound)
-	require.NoError(t, b.createGroup("a", count(7)), "another count is fine on a new stream")
+	require.NoError(t, b.createGroup("a", new(7)), "another count is fine on a new stream")
 }
 
 func TestBrokenDeleteIsCompletedByTheSameRequest(t *testing.T) {
 	t.Parallel()
 	b := open(t)
-	require.NoError(t, b.createGroup("a", count(2)))
+	require.NoError(t, b.createGroup("a", new(2)))
 	b.data.failing = errors.New("redis is away")
 	_, err := b.catalog.DeleteGroup(t.Context(), "orders", "a", protocol.DeleteRequest{DeleteStreams: true})
 	requireCode(t, err, protocol.CodeProvisioningFailed)
@@ -227,7 +225,7 @@ func TestBrokenDeleteIsCompletedByTheSameRequest(t *testing.T) {
 func TestFieldF34LostMetadataFailsClosedUntilCreatedAgain(t *testing.T) {
 	t.Parallel()
 	b := open(t)
-	require.NoError(t, b.createStream(count(2), "a", "b"))
+	require.NoError(t, b.createStream(new(2), "a", "b"))
 	loaded, err := b.kept.Load(t.Context(), store.Key{Stream: "orders", Group: "a"}, store.Version{})
 	require.NoError(t, err)
 	_, err = b.kept.Delete(t.Context(), store.Key{Stream: "orders", Group: "a"}, loaded.Version)
@@ -247,7 +245,7 @@ func TestFieldF34LostMetadataFailsClosedUntilCreatedAgain(t *testing.T) {
 func TestCorruptMetadataIsNamedAndRepairedByCreating(t *testing.T) {
 	t.Parallel()
 	b := open(t)
-	require.NoError(t, b.createGroup("a", count(2)))
+	require.NoError(t, b.createGroup("a", new(2)))
 	key := store.Key{Stream: "orders", Group: "a"}
 	loaded, err := b.kept.Load(t.Context(), key, store.Version{})
 	require.NoError(t, err)
@@ -262,15 +260,15 @@ func TestCorruptMetadataIsNamedAndRepairedByCreating(t *testing.T) {
 func TestLostStreamRecordIsNamedAndRebuiltWithTheSameCount(t *testing.T) {
 	t.Parallel()
 	b := open(t)
-	require.NoError(t, b.createGroup("a", count(3)))
+	require.NoError(t, b.createGroup("a", new(3)))
 	loaded, err := b.kept.Load(t.Context(), store.Key{Stream: "orders"}, store.Version{})
 	require.NoError(t, err)
 	_, err = b.kept.Delete(t.Context(), store.Key{Stream: "orders"}, loaded.Version)
 	require.NoError(t, err)
 	_, err = b.catalog.Routing(t.Context(), "orders", "a")
 	requireCode(t, err, protocol.CodeMetadataMissing)
-	requireCode(t, b.createGroup("a", count(4)), protocol.CodeShardCountMismatch)
-	require.NoError(t, b.createGroup("a", count(3)))
+	requireCode(t, b.createGroup("a", new(4)), protocol.CodeShardCountMismatch)
+	require.NoError(t, b.createGroup("a", new(3)))
 	routing, err := b.catalog.Routing(t.Context(), "orders", "a")
 	require.NoError(t, err)
 	require.Equal(t, 3, routing.ShardCount)
@@ -279,7 +277,7 @@ func TestLostStreamRecordIsNamedAndRebuiltWithTheSameCount(t *testing.T) {
 func TestRoutingListsEveryShard(t *testing.T) {
 	t.Parallel()
 	b := open(t)
-	require.NoError(t, b.createGroup("a", count(3)))
+	require.NoError(t, b.createGroup("a", new(3)))
 	routing, err := b.catalog.Routing(t.Context(), "orders", "a")
 	require.NoError(t, err)
 	require.Equal(t, protocol.RoutingShard{ShardIndex: 2, StreamKey: "orders:2", RedisSlot: 448}, routing.Shards[2])
@@ -307,7 +305,7 @@ func TestWorkflowsOfOneStreamExcludeEachOther(t *testing.T) {
 func TestListsSkipWhatIsBroken(t *testing.T) {
 	t.Parallel()
 	b := open(t)
-	require.NoError(t, b.createStream(count(2), "a", "b"))
+	require.NoError(t, b.createStream(new(2), "a", "b"))
 	b.kept.Spoil(store.Key{Stream: "orders", Group: "a"}, "revision")
 	groups, err := b.catalog.Groups(t.Context())
 	require.NoError(t, err)

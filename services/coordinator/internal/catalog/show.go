@@ -89,7 +89,7 @@ func (c *Catalog) Routing(ctx context.Context, prefix, name string) (protocol.Pr
 	}
 	for i := range response.Shards {
 		key := routing.StreamKey(prefix, i)
-		response.Shards[i] = protocol.RoutingShard{ShardIndex: i, StreamKey: key, RedisSlot: int(routing.Slot(key))}
+		response.Shards[i] = protocol.RoutingShard{ShardIndex: i, StreamKey: key, RedisSlot: routing.Slot(key)}
 	}
 	return response, nil
 }

@@ -61,12 +61,22 @@ type Loop struct {
 	closed   bool
 	running  sync.WaitGroup // batches and ticks under way
 	stopTick context.CancelFunc
+
+	// calls is what calls of the store run on: a batch is nobody's own, so they end with
+	// the loop and not with a caller.
+	calls    context.Context
+	endCalls context.CancelFunc
 }
 
 // New returns a loop that does not tick yet; see Start. nonce returns a fresh random
 // name with every call.
 func New(cfg Config, s store.Store, nonce func() string, log *slog.Logger) *Loop {
-	return &Loop{cfg: cfg, store: s, nonce: nonce, log: log, workers: make(map[store.Key]*worker), problems: make(map[store.Key]error)}
+	calls, endCalls := context.WithCancel(context.Background())
+	return &Loop{
+		cfg: cfg, store: s, nonce: nonce, log: log,
+		workers: make(map[store.Key]*worker), problems: make(map[store.Key]error),
+		calls: calls, endCalls: endCalls,
+	}
 }
 
 // Heartbeat applies one heartbeat and returns the committed decision. Refusals by epoch
@@ -89,8 +99,9 @@ func (l *Loop) Heartbeat(ctx context.Context, stream, name string, req *protocol
 }
 
 // Close refuses new work with COORDINATOR_TERMINATING, stops the ticks and waits for the
-// work that has been entered, or until ctx ends.
+// work that has been entered. What is still under way when ctx ends is cut off.
 func (l *Loop) Close(ctx context.Context) error {
+	defer l.endCalls()
 	l.mu.Lock()
 	l.closed = true
 	stop := l.stopTick
@@ -125,7 +136,7 @@ func (l *Loop) submit(key store.Key, t *task) error {
 	}
 	if w.add(t) {
 		l.running.Add(1)
-		go w.run()
+		go w.run(l.calls)
 	}
 	return nil
 }

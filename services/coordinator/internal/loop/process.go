@@ -14,7 +14,7 @@ import (
 
 // process decides a batch, stores the decision and answers. It retries in place when
 // another coordinator was faster: at once, then with jitter, within the budget.
-func (w *worker) process(batch []*task) {
+func (w *worker) process(ctx context.Context, batch []*task) {
 	if w.damaged != nil {
 		w.fail(batch, w.damaged)
 		return
@@ -23,7 +23,7 @@ func (w *worker) process(batch []*task) {
 	started := clock.Now()
 	for attempt := 0; ; attempt++ {
 		fresh := attempt > 0 || w.needsLoad()
-		replies, err := w.attempt(requests, fresh)
+		replies, err := w.attempt(ctx, requests, fresh)
 		switch {
 		case err == nil:
 			w.loop.note(w.key, nil)
@@ -32,7 +32,7 @@ func (w *worker) process(batch []*task) {
 		case errors.Is(err, errNotSteady):
 			continue
 		case !errors.Is(err, store.ErrConflict) || clock.Since(started) > w.loop.cfg.ConflictBudget:
-			w.giveUp(err)
+			w.giveUp(ctx, err)
 			w.fail(batch, err)
 			return
 		}
@@ -44,8 +44,8 @@ func (w *worker) process(batch []*task) {
 var errNotSteady = errors.New("decision needs a fresh state")
 
 // attempt runs the core once and stores what it says.
-func (w *worker) attempt(requests []*protocol.HeartbeatRequest, fresh bool) ([]group.Reply, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), w.loop.cfg.CallTimeout)
+func (w *worker) attempt(ctx context.Context, requests []*protocol.HeartbeatRequest, fresh bool) ([]group.Reply, error) {
+	ctx, cancel := context.WithTimeout(ctx, w.loop.cfg.CallTimeout)
 	defer cancel()
 	if fresh {
 		if err := w.load(ctx); err != nil {
@@ -93,14 +93,14 @@ func (w *worker) needsLoad() bool {
 }
 
 // giveUp forgets what cannot be trusted any more after a failed call.
-func (w *worker) giveUp(err error) {
+func (w *worker) giveUp(ctx context.Context, err error) {
 	w.loop.note(w.key, err)
 	if unreadable(err) {
 		known := w.snap != nil
 		w.snap = nil
 		w.plan()
 		if known && errors.Is(err, store.ErrNotFound) {
-			w.loop.vanished(w.key)
+			w.loop.vanished(ctx, w.key)
 		}
 		return
 	}

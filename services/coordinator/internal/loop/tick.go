@@ -17,7 +17,7 @@ import (
 // groups that nobody talks to here. Several coordinators may tick the same group: the
 // commit of one makes the others' a no-op.
 func (l *Loop) Start() {
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(l.calls)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed || l.stopTick != nil {
@@ -78,7 +78,7 @@ func (l *Loop) sweep(ctx context.Context) {
 // there: such groups fail closed (M6). The index alone says nothing, it may point nowhere.
 func (l *Loop) sweepStream(ctx context.Context, prefix string, indexed []store.Key) {
 	key := store.Key{Stream: prefix}
-	s, _, err := l.loadStream(ctx, prefix)
+	s, err := l.loadStream(ctx, prefix)
 	switch {
 	case err == nil:
 		l.note(key, nil)
@@ -113,20 +113,21 @@ func (l *Loop) present(ctx context.Context, key store.Key) bool {
 	return err == nil
 }
 
-func (l *Loop) loadStream(ctx context.Context, prefix string) (stream.Stream, store.Snapshot, error) {
+func (l *Loop) loadStream(ctx context.Context, prefix string) (stream.Stream, error) {
 	call, cancel := context.WithTimeout(ctx, l.cfg.CallTimeout)
 	defer cancel()
-	return LoadStream(call, l.store, prefix)
+	s, _, err := LoadStream(call, l.store, prefix)
+	return s, err
 }
 
 // vanished looks whether a group whose record was there a moment ago was deleted or lost.
-func (l *Loop) vanished(key store.Key) {
-	s, _, err := l.loadStream(context.Background(), key.Stream)
+func (l *Loop) vanished(ctx context.Context, key store.Key) {
+	s, err := l.loadStream(ctx, key.Stream)
 	if err != nil {
 		return
 	}
 	if g, known := s.Find(key.Group); known && g.State == stream.Active {
-		l.checkGroup(context.Background(), key)
+		l.checkGroup(ctx, key)
 	}
 }
 

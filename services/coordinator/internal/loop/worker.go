@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"context"
 	"fmt"
 	"runtime/debug"
 	"sync"
@@ -60,7 +61,7 @@ func (w *worker) add(t *task) bool {
 }
 
 // run works until the queue is empty. A busy worker makes bigger batches by itself.
-func (w *worker) run() {
+func (w *worker) run(ctx context.Context) {
 	defer w.loop.running.Done()
 	for {
 		groupless := w.snap == nil && w.damaged == nil // read while the worker is still ours
@@ -71,7 +72,7 @@ func (w *worker) run() {
 			}
 			return
 		}
-		w.carryOut(batch)
+		w.carryOut(ctx, batch)
 	}
 }
 
@@ -104,7 +105,7 @@ func (w *worker) idle() bool {
 
 // carryOut answers every task of a batch. A panic of the core stays with this group: it
 // is quarantined, and the others go on (style: panic only on a broken invariant).
-func (w *worker) carryOut(batch []*task) {
+func (w *worker) carryOut(ctx context.Context, batch []*task) {
 	defer func() {
 		if broken := recover(); broken != nil {
 			w.damaged = fmt.Errorf("the group's state broke an invariant: %v", broken)
@@ -113,7 +114,7 @@ func (w *worker) carryOut(batch []*task) {
 			w.fail(batch, w.damaged)
 		}
 	}()
-	w.process(batch)
+	w.process(ctx, batch)
 }
 
 // fail gives all tasks of a batch the same refusal.
