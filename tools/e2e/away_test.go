@@ -77,8 +77,8 @@ func TestMembersStopWhenTheCoordinatorIsAwayForLongerThanTheirLease(t *testing.T
 	s.createStream()
 	names := []string{"c1", "c2", "c3"}
 	var consumers []*process
-	for _, name := range names {
-		consumers = append(consumers, s.consume(name, "--work", "1ms"))
+	for _, name := range names { // a batch lasts for longer than the part of the lease in which nothing is read
+		consumers = append(consumers, s.consume(name, "--work", "1ms", "--batch", "2000"))
 	}
 	s.stable(len(names))
 	s.publish(records).wait()

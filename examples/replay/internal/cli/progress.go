@@ -32,7 +32,7 @@ func (p Process) show(records int64) (show func(trial.Progress), end func()) {
 func (p Process) bar(records int64) (show func(trial.Progress), end func()) {
 	bar := progressbar.NewOptions64(records,
 		progressbar.OptionSetWriter(p.Err), progressbar.OptionSetWidth(30), progressbar.OptionShowCount(),
-		progressbar.OptionShowIts(), progressbar.OptionSetItsString("records"), progressbar.OptionFullWidth(),
+		progressbar.OptionShowIts(), progressbar.OptionSetItsString("records"),
 		progressbar.OptionSetPredictTime(true), progressbar.OptionSetTheme(progressbar.ThemeASCII),
 	)
 	return func(progress trial.Progress) {

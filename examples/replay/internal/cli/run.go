@@ -132,7 +132,7 @@ func (c *run) directory() (remove func() error, err error) {
 
 // try does the replay and prints its report.
 func (c *run) try(ctx context.Context, l *link, records source.Source, count int64) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, c.timeout, errTimeout)
+	limited, cancel := context.WithTimeoutCause(ctx, c.timeout, errTimeout)
 	defer cancel()
 	show, end := c.process.show(count)
 	t := trial.Trial{
@@ -143,9 +143,9 @@ func (c *run) try(ctx context.Context, l *link, records source.Source, count int
 	if c.processes {
 		t.Crew = c.spawn
 	}
-	report, err := t.Run(ctx)
+	report, err := t.Run(limited)
 	end()
-	if report == nil {
+	if report == nil || err != nil && ctx.Err() != nil { // nothing is proven by half a replay
 		return err
 	}
 	if printed := c.process.print(report, c.json); printed != nil || err != nil {
