@@ -10,6 +10,12 @@
 //	p, err := c.NewProducer(ctx, "orders", "orders-consumer", client.ProducerOptions{MaxLen: 100_000})
 //	r, err := p.Publish(ctx, "order-123", map[string]any{"payload": body})
 //
+//	err = c.Consume(ctx, client.Subscription{Stream: "orders", Group: "orders-consumer", Concurrency: 4},
+//		func(ctx context.Context, m *client.Message) error { … ; return m.Ack(ctx) })
+//
+// Records are handled at least once. A record whose handler failed or whose owner died
+// comes again; [Message.Deliveries] tells how often it has been delivered.
+//
 // # Errors
 //
 // Every failure that a caller may act on is a sentinel of this package ([ErrUncertain],
