@@ -41,7 +41,7 @@ type Consumer struct {
 	scripts *shardkey.Scripts
 	conns   shardkey.Conns
 	// background is what acknowledgements run on: they end with the session, not with a call.
-	background context.Context //nolint:containedctx // see above.
+	background context.Context
 	books      books
 	counters   counters
 	sessions   []*session

@@ -21,7 +21,7 @@ type grant struct {
 	fence   int64
 	key     string
 
-	ctx    context.Context //nolint:containedctx // it is the life of the grant, not of a call.
+	ctx    context.Context // It is the life of the grant, not of a call.
 	cancel context.CancelFunc
 	// stop is closed when nothing new may be started, lost when the shard was dropped, ended
 	// when nothing runs any more.

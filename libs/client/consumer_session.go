@@ -24,7 +24,7 @@ type session struct {
 	id       string
 	log      *slog.Logger
 	zero     time.Time
-	work     context.Context //nolint:containedctx // it is the life of the member's work, which outlasts Run's context.
+	work     context.Context // It is the life of the member's work, which outlasts Run's context.
 
 	// lease is the end of the client lease since zero; 0 when there is none (protocol H5).
 	lease   atomic.Int64
