@@ -225,7 +225,7 @@ func TestAUserWithoutPermissionIsNamed(t *testing.T) {
 
 // Field case F21: the address stands for another server now, but the pool still holds
 // connections to the demoted one.
-func TestAfterAFailoverTheNextCallReachesTheNewPrimary(t *testing.T) {
+func TestFieldF21AfterAFailoverTheNextCallReachesTheNewPrimary(t *testing.T) {
 	t.Parallel()
 	const pooled = 20
 	former, formerClient, _, version := start(t, redisproc.WithArgs("--repl-diskless-sync-delay", "0"))

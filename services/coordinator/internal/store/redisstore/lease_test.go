@@ -56,7 +56,7 @@ func TestATakerGivesUpAfterItsWaitAndWithItsContext(t *testing.T) {
 
 // Field case F31. The leases are too long to end by themselves during the test, and a
 // goroutine left behind fails the package (TestMain).
-func TestTenThousandLeasesLeaveNoKeyNoTimerAndNoCommandBehind(t *testing.T) {
+func TestFieldF31TenThousandLeasesLeaveNoKeyNoTimerAndNoCommandBehind(t *testing.T) {
 	t.Parallel()
 	const workers, each = 8, 1250
 	client := redisproc.Start(t).Client(t)
