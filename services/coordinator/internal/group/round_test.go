@@ -18,6 +18,7 @@ func TestM1AtMost64LineagesAreKnown(t *testing.T) {
 		before := w.g.Lineage
 		w.identity = fmt.Sprintf("store-%d", i+2)
 		w.apply(nil, w.snap())
+		require.NotEmpty(t, w.g.Known)
 		require.Equal(t, before, w.g.Known[len(w.g.Known)-1], "the lineage before is the latest known")
 		require.NotEqual(t, before, w.g.Lineage)
 		require.LessOrEqual(t, len(w.g.Known), group.MaxKnown)
