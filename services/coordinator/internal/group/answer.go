@@ -39,17 +39,24 @@ func (s *step) interval() int64 {
 	return s.cfg.HeartbeatInterval.Milliseconds()
 }
 
-// moving tells whether anything is pending or draining.
+// moving tells whether anything is pending or draining. What waits for a member that is
+// away for a restart is neither: nobody's report brings it on.
 func (g *Group) moving() bool {
 	if g.Round != nil {
 		return true
 	}
 	for shard, target := range g.Target {
-		if h := g.Holds[shard]; h.Told || (target != "" && (h.Member != target || h.Lingers != 0)) {
+		h := g.Holds[shard]
+		if h.Told || (target != "" && (h.Member != target || h.Lingers != 0) && g.isActive(target)) {
 			return true
 		}
 	}
 	return false
+}
+
+func (g *Group) isActive(id string) bool {
+	m, _ := g.Find(id)
+	return m.State == Active
 }
 
 // decide fills in the member's current decision: status, numbers and shards (A2–A6).

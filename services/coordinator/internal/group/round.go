@@ -145,7 +145,8 @@ func (s *step) endRound() {
 			return
 		}
 	}
-	s.edit().Round = nil
+	g := s.edit()
+	g.Round, g.ClaimedVersion, g.ClaimedEpoch = nil, 0, 0 // everybody has been told: a new claim is news
 	for i := range s.g.Members {
 		s.g.Members[i].RoundFloor = 0
 	}
