@@ -147,7 +147,7 @@ func checkHolds(g *group.Group) error {
 			told[h.Member] = true
 		}
 	}
-	stopped := g.BarrierUntil != 0 || g.Round != nil
+	stopped := g.BarrierUntil != 0
 	for i, m := range g.Members {
 		if m.DropBy != 0 && (stopped || !told[m.ID]) { // H3: the timer would fence without a cause
 			return corrupt(fmt.Sprintf("members[%d].dropBy", i), "runs though the member is told nothing or time stands still")

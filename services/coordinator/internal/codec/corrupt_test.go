@@ -88,7 +88,6 @@ func groupDamage() []damage {
 		{"a round without its version", "round.openedVersion", set("round", object{"openedAt": 1})},
 		{"a round opened at no time", "round.openedAt", set("round", object{"openedVersion": 70, "openedAt": -1})},
 		{"a barrier in which a drop timer runs (H3)", "members[0].dropBy", set("barrierUntil", 1)},
-		{"a round in which a drop timer runs (H3)", "members[0].dropBy", set("round", object{"openedVersion": 70, "openedAt": 1})},
 
 		{"members out of order", "members[1].id", func(doc object) { slices.Reverse(list(doc, "members")[:2]) }},
 		{"two members with one id", "members[3].id", setAt("members", 3, "id", "orders-m2")},

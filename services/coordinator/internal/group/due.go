@@ -58,7 +58,7 @@ func (s *step) runDueMember(i int) {
 		s.setState(i, Expired, CauseExpire) // J4: the successor did not come back
 		s.record(Change{Cause: CauseExpire, Member: m.ID, Shard: -1})
 		s.bump(i)
-	case m.DropBy != 0 && s.in.Now >= m.DropBy && s.g.Round == nil:
+	case m.DropBy != 0 && s.in.Now >= m.DropBy:
 		s.fenceLate(i)
 	}
 }

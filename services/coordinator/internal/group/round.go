@@ -14,9 +14,15 @@ const epochJump = 1 << 20
 const identityNone = "none"
 
 // checkStore looks for evidence that the store itself lost writes: another identity, a
-// clock that jumped, a live member without liveness (M1, T1).
+// clock that jumped, a live member without liveness, a state that this process saw and
+// that is not there any more (M1, T1).
 func (s *step) checkStore() {
 	switch {
+	case s.sawLater():
+		if s.in.Seen.Lineage != s.g.Lineage {
+			s.edit().remember(s.in.Seen.Lineage)
+		}
+		s.openRound(nil)
 	case s.in.ClockJumped, s.identityChanged(), s.livenessLost():
 		s.openRound(nil)
 	case !tells(s.g.Identity) && tells(s.in.Identity):
@@ -33,6 +39,20 @@ func (s *step) checkClaims() {
 		if spoken(req) && !(known && s.repeats(req)) && s.evidence(i, known, req) {
 			s.openRound(req)
 		}
+	}
+}
+
+// sawLater tells whether this process saw a later state of this history, or one of a
+// history that the group does not know. It counts once for all processes: the round makes
+// the lineage known.
+func (s *step) sawLater() bool {
+	switch s.in.Seen.Lineage {
+	case "":
+		return false
+	case s.g.Lineage:
+		return s.in.Seen.Revision > s.in.Revision
+	default:
+		return !slices.Contains(s.g.Known, s.in.Seen.Lineage)
 	}
 }
 

@@ -77,9 +77,10 @@ func (s *step) tell() {
 }
 
 // setDropTimers starts and stops the rebalance timers: they stand still during a barrier
-// or a round, and start anew after it (H3).
+// and start anew after it, also while a round is still open - a member that never drains
+// must not keep the round open for ever (H3, V2).
 func (s *step) setDropTimers() {
-	stopped := s.g.BarrierUntil != 0 || s.g.Round != nil
+	stopped := s.g.BarrierUntil != 0
 	for i, m := range s.g.Members {
 		told := slices.ContainsFunc(s.g.Holds, func(h Hold) bool { return h.by(m) && h.Told })
 		want := m.DropBy

@@ -204,7 +204,7 @@ func mayEnd(prev *group.Group, in group.Input, out group.Output, shard int) bool
 		return true
 	case h.Lingers == 0 && known && in.Now >= live.Deadline && in.Now >= prev.GraceUntil:
 		return true // H3b
-	case h.Told && m.DropBy != 0 && in.Now >= m.DropBy && prev.Round == nil:
+	case h.Told && m.DropBy != 0 && in.Now >= m.DropBy:
 		return true // H3c
 	}
 	return slices.ContainsFunc(in.Heartbeats, func(r *protocol.HeartbeatRequest) bool {

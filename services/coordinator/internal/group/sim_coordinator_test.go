@@ -1,6 +1,7 @@
 package group_test
 
 import (
+	"slices"
 	"time"
 
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
@@ -12,7 +13,8 @@ import (
 type coordinator struct {
 	name    string
 	cache   *view
-	jumps   int // steps of the store's clock that a commit of this process has taken into account
+	seen    group.Sighting // lost with the process
+	jumps   int            // steps of the store's clock that a commit of this process has taken into account
 	pending *pending
 }
 
@@ -34,6 +36,15 @@ const (
 
 // jumped tells whether the coordinator has seen the store's clock jump (T1).
 func (s *sim) jumped(c *coordinator) bool { return s.visits["jump"] > c.jumps }
+
+// recalls tells whether the coordinator saw a state that the store has lost (M1).
+func (s *sim) recalls(c *coordinator) bool {
+	g := s.store.g
+	if c.seen.Lineage == g.Lineage {
+		return c.seen.Revision > g.MetadataVersion
+	}
+	return c.seen.Lineage != "" && !slices.Contains(g.Known, c.seen.Lineage)
+}
 
 // steady carries out heartbeats by touch on the cached snapshot, as rule E6 allows, and
 // tells whether it could.
@@ -69,13 +80,14 @@ func (s *sim) finish(c *coordinator, crash crashAt) {
 	c.pending = nil
 	if crash == beforeCommit {
 		s.logf("%s dies before its commit", c.name)
-		c.cache = nil
+		c.cache, c.seen = nil, group.Sighting{}
 		return
 	}
 	for range 3 {
 		in := group.Input{
 			Now: p.on.clock, Fresh: true, Live: p.on.live, ServedAt: p.on.servedAt, Identity: p.on.identity,
 			ClockJumped: p.jumps > c.jumps, Nonce: s.nonce(), Heartbeats: requestsIn(p.msgs),
+			Revision: p.on.g.MetadataVersion, Seen: c.seen,
 		}
 		out := s.decide(p.on, in)
 		if s.write(c, p, in, out, crash) {
@@ -105,7 +117,7 @@ func (s *sim) write(c *coordinator, p *pending, in group.Input, out group.Output
 	if crash == beforeAnswer {
 		s.logf("%s dies before it answers", c.name)
 		s.visit("lost answer")
-		c.cache = nil
+		c.cache, c.seen = nil, group.Sighting{}
 		return true
 	}
 	s.remember(c, p.on, out, done)
@@ -130,6 +142,7 @@ func (s *sim) remember(c *coordinator, on *view, out group.Output, done stored) 
 		next.live[b.Request.MemberID] = l
 	}
 	c.cache = &next
+	c.seen = group.Sighting{Lineage: next.g.Lineage, Revision: next.g.MetadataVersion}
 }
 
 // answer sends the replies, each with the lease it rests on (E5).

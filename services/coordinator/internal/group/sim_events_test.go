@@ -273,7 +273,7 @@ func (s *sim) crashCoordinator(c *coordinator) {
 	switch {
 	case c.pending == nil:
 		s.logf("%s restarts", c.name)
-		c.cache = nil
+		c.cache, c.seen = nil, group.Sighting{}
 	case s.draw.pick("crash", 2) == 0:
 		s.finish(c, beforeCommit)
 	default:

@@ -59,7 +59,8 @@ func (s *sim) fairRound(round int) {
 // lingers, no round, and every member id that has a process has one that reads.
 func (s *sim) settled() bool {
 	g := s.store.g
-	if g.Round != nil || g.BarrierUntil != 0 || s.store.lostUnnoticed() || slices.ContainsFunc(s.coords, s.jumped) {
+	if g.Round != nil || g.BarrierUntil != 0 || s.store.lostUnnoticed() ||
+		slices.ContainsFunc(s.coords, s.jumped) || slices.ContainsFunc(s.coords, s.recalls) {
 		return false
 	}
 	for shard, h := range g.Holds {

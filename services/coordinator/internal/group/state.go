@@ -108,7 +108,7 @@ type Member struct {
 	// began in it.
 	RoundFloor int64 `json:"roundFloor,omitempty"`
 	// DropBy is when a told member is fenced (H3); 0 when it is told nothing, and
-	// while the barrier or a round stops the time.
+	// while the barrier stops the time.
 	DropBy Millis `json:"dropBy,omitempty"`
 	// Cause is the reason of the last fence or expiry, for the answer.
 	Cause Cause `json:"cause,omitempty"`

@@ -31,12 +31,22 @@ type Input struct {
 	ServedAt Millis
 	// Identity is the store's identity now (M1).
 	Identity string
+	// Revision is the store's revision of the state, Seen the last one of this group
+	// that the process had a hand in or loaded (M1); the zero Sighting is none.
+	Revision int64
+	Seen     Sighting
 	// ClockJumped tells that the store's clock ran ahead of the process's (T1).
 	ClockJumped bool
 	// Nonce is a fresh random name, used as the lineage if a round opens.
 	Nonce string
 	// Heartbeats in the order of arrival.
 	Heartbeats []*protocol.HeartbeatRequest
+}
+
+// Sighting is a state that a process has seen in the store.
+type Sighting struct {
+	Lineage  string
+	Revision int64
 }
 
 // Output is what a step leads to.
