@@ -104,6 +104,16 @@ func (a *Admin) Migrations(ctx context.Context, stream, group string) (*protocol
 	return a.api.Migrations(ctx, stream, group)
 }
 
+// Events reads a page of a group's flight recorder, oldest first: why its structure
+// changed, who caused it, and what became of each shard. It begins after the event whose
+// id is after, "" begins with the oldest one kept; limit is 1 … protocol.MaxEvents, 0
+// takes protocol.DefaultEvents. Next of the answer is the after of the next page, nil
+// when there is none yet. It works for deleted groups and lost metadata, as long as the
+// history is kept.
+func (a *Admin) Events(ctx context.Context, stream, group, after string, limit int) (*protocol.EventsResponse, error) {
+	return a.api.Events(ctx, stream, group, after, limit)
+}
+
 // Health returns the health of the coordinator that answers.
 func (a *Admin) Health(ctx context.Context) (*protocol.HealthResponse, error) {
 	return a.api.Health(ctx)

@@ -79,6 +79,29 @@ func TestRefusalKeepsItsCodeAndPause(t *testing.T) {
 	require.False(t, ok)
 }
 
+func TestEventsArePagedByTheirCursor(t *testing.T) {
+	t.Parallel()
+	c := coordinator(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("after") == "1-0" {
+			_, _ = io.WriteString(w, `{"events":[{"id":"2-0","cause":"ADMIN","action":"DELETE","actor":"ops"}],"next":null}`)
+			return
+		}
+		_, _ = io.WriteString(w, `{"events":[{"id":"1-0","at":"2026-01-02T03:04:05.006Z","cause":"JOIN","memberId":"m1","requestId":"r1",
+			"action":null,"changes":[{"cause":"JOIN","memberId":"m1","requestId":"r1"},{"cause":"GRANT","memberId":"m1","shards":1}],
+			"shards":[{"shard":0,"target":{"before":null,"after":"m1"},"hold":{"before":null,"after":{"memberId":"m1"}}}]}],"next":"1-0"}`)
+	}, client.Options{})
+	first, err := c.Admin().Events(t.Context(), "orders", "g", "", 1)
+	require.NoError(t, err)
+	require.Equal(t, protocol.EventJoin, first.Events[0].Cause)
+	require.Equal(t, "r1", *first.Events[0].RequestID)
+	require.Nil(t, first.Events[0].Shards[0].Hold.Before)
+	require.Equal(t, "m1", first.Events[0].Shards[0].Hold.After.MemberID)
+	last, err := c.Admin().Events(t.Context(), "orders", "g", *first.Next, 1)
+	require.NoError(t, err)
+	require.Equal(t, protocol.ActionDelete, *last.Events[0].Action)
+	require.Nil(t, last.Next)
+}
+
 // counted is a transport that counts how often its idle connections are closed.
 type counted struct {
 	http.RoundTripper

@@ -34,3 +34,29 @@ func ExampleClient_Admin() {
 		fmt.Println("refused:", err)
 	}
 }
+
+// What happened to a group, page by page.
+func ExampleAdmin_Events() {
+	ctx := context.Background()
+	c, err := client.New(client.Options{CoordinatorURL: "http://localhost:8080"})
+	if err != nil {
+		fmt.Println("no client:", err)
+		return
+	}
+	defer func() { _ = c.Close() }()
+
+	for after := ""; ; {
+		page, err := c.Admin().Events(ctx, "orders", "orders-consumer", after, protocol.MaxEvents)
+		if err != nil {
+			fmt.Println("no events:", err)
+			return
+		}
+		for _, event := range page.Events {
+			fmt.Println(event.At, event.Cause, "shards changed:", len(event.Shards)+event.ShardsLeftOut)
+		}
+		if page.Next == nil {
+			return
+		}
+		after = *page.Next
+	}
+}

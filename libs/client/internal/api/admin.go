@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
+	"strconv"
 
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 )
@@ -74,6 +76,22 @@ func (c *Client) Assignments(ctx context.Context, stream, group string) (*protoc
 func (c *Client) Migrations(ctx context.Context, stream, group string) (*protocol.MigrationsResponse, error) {
 	ref := groupRef{c.base + monitoring, stream, group, "/migrations"}
 	return onGroup[protocol.MigrationsResponse](ctx, c, http.MethodGet, ref, nil)
+}
+
+// Events reads a group's flight recorder after a cursor; limit 0 asks for no number.
+func (c *Client) Events(ctx context.Context, stream, group, after string, limit int) (*protocol.EventsResponse, error) {
+	query := url.Values{}
+	if after != "" {
+		query.Set("after", after)
+	}
+	if limit != 0 {
+		query.Set("limit", strconv.Itoa(limit))
+	}
+	suffix := "/events"
+	if len(query) > 0 {
+		suffix += "?" + query.Encode()
+	}
+	return onGroup[protocol.EventsResponse](ctx, c, http.MethodGet, groupRef{c.base, stream, group, suffix}, nil)
 }
 
 // Health returns the health of the coordinator that answers.

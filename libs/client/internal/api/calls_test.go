@@ -40,10 +40,16 @@ func TestEveryCallHasItsMethodAndPath(t *testing.T) {
 		"GET /v9/monitoring/groups":         func() error { _, err := client.Groups(ctx); return err },
 		"GET " + monitored + "/members":     func() error { _, err := client.Members(ctx, s, g); return err },
 		"GET " + monitored + "/assignments": func() error { _, err := client.Assignments(ctx, s, g); return err },
-		"GET " + monitored + "/migrations":  func() error { _, err := client.Migrations(ctx, s, g); return err },
-		"GET /v9/monitoring/health":         func() error { _, err := client.Health(ctx); return err },
-		"GET /v9/monitoring/compatibility":  func() error { _, err := client.Compatibility(ctx); return err },
-		"GET /version":                      func() error { _, err := client.Version(ctx); return err },
+		"GET " + group + "/events":          func() error { _, err := client.Events(ctx, s, g, "", 0); return err },
+		"GET " + group + "/events?after=17-1&limit=5": func() error {
+			_, err := client.Events(ctx, s, g, "17-1", 5)
+			return err
+		},
+		"GET " + group + "/events?after=a%26b": func() error { _, err := client.Events(ctx, s, g, "a&b", 0); return err },
+		"GET " + monitored + "/migrations":     func() error { _, err := client.Migrations(ctx, s, g); return err },
+		"GET /v9/monitoring/health":            func() error { _, err := client.Health(ctx); return err },
+		"GET /v9/monitoring/compatibility":     func() error { _, err := client.Compatibility(ctx); return err },
+		"GET /version":                         func() error { _, err := client.Version(ctx); return err },
 	} {
 		require.NoError(t, call(), want)
 		require.Equal(t, want, asked)
@@ -92,6 +98,8 @@ func TestNamesAreCheckedBeforeAnythingIsSent(t *testing.T) {
 		_, err = client.Members(ctx, name, "g")
 		require.ErrorIs(t, err, protocol.ErrInvalidName, name)
 		_, err = client.Routing(ctx, name, "g", "")
+		require.ErrorIs(t, err, protocol.ErrInvalidName, name)
+		_, err = client.Events(ctx, name, "g", "", 0)
 		require.ErrorIs(t, err, protocol.ErrInvalidName, name)
 		_, err = client.Heartbeat(ctx, "orders", "g", &protocol.HeartbeatRequest{MemberID: name})
 		require.ErrorIs(t, err, protocol.ErrInvalidName, name)
