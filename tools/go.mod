@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/redis-stream-coordinator/rsc/libs v0.0.0
 	github.com/redis-stream-coordinator/rsc/libs/testkit v0.0.0
+	github.com/redis/go-redis/v9 v9.23.0
 	github.com/stretchr/testify v1.12.1
 	go.uber.org/goleak v1.3.0
 )
@@ -14,7 +15,6 @@ require (
 	github.com/cenkalti/backoff/v5 v5.0.3 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/oklog/ulid/v2 v2.1.2 // indirect
-	github.com/redis/go-redis/v9 v9.23.0 // indirect
 	github.com/twmb/murmur3 v1.2.2 // indirect
 	github.com/yuin/gopher-lua v1.1.1 // indirect
 	go.uber.org/atomic v1.12.0 // indirect

@@ -24,6 +24,7 @@ type entry struct {
 	Key   string `json:"key"`
 	Shard int    `json:"shard"`
 	ID    string `json:"id"`
+	Fence int64  `json:"fence"`
 }
 
 func (e *entry) at() time.Time { return time.Unix(0, e.Wall) }

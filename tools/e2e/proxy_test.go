@@ -10,17 +10,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// proxy stands between a process and its Redis. It can lose answers.
+// proxy stands between processes and their Redis. It can lose answers, and turn to another
+// Redis.
 type proxy struct {
 	listener net.Listener
-	target   string
 	running  sync.WaitGroup
 
 	deaf atomic.Bool  // answers are thrown away
 	lost atomic.Int64 // bytes of answers since deafen
 
-	mu    sync.Mutex
-	conns map[net.Conn]struct{}
+	mu     sync.Mutex
+	target string
+	conns  map[net.Conn]struct{}
 }
 
 // startProxy returns a proxy of the server at target that ends with the test.
@@ -51,6 +52,18 @@ func (p *proxy) deafen() {
 func (p *proxy) cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.cutLocked()
+}
+
+// turn closes all connections; new ones go to another target.
+func (p *proxy) turn(target string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.target = target
+	p.cutLocked()
+}
+
+func (p *proxy) cutLocked() {
 	for conn := range p.conns {
 		_ = conn.Close()
 	}
@@ -64,17 +77,26 @@ func (p *proxy) accept() {
 		if err != nil {
 			return
 		}
-		far, err := net.Dial("tcp", p.target)
+		far, err := p.connect(near)
 		if err != nil {
 			_ = near.Close()
 			continue
 		}
-		p.mu.Lock()
-		p.conns[near], p.conns[far] = struct{}{}, struct{}{}
-		p.mu.Unlock()
 		p.running.Go(func() { p.copy(far, near) })
 		p.running.Go(func() { p.copy(answers{near, p}, far) })
 	}
+}
+
+// connect returns a connection to the target and takes note of both.
+func (p *proxy) connect(near net.Conn) (net.Conn, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	far, err := net.Dial("tcp", p.target)
+	if err != nil {
+		return nil, err
+	}
+	p.conns[near], p.conns[far] = struct{}{}, struct{}{}
+	return far, nil
 }
 
 // copy copies until one side is closed, and then closes the other.

@@ -31,6 +31,7 @@ type suite struct {
 	t           *testing.T
 	redis       string // URL
 	address     string // of the coordinator
+	front       string // URL that consumers know of the coordinator
 	flags       []string
 	coordinator *process
 	admin       *client.Admin
@@ -59,6 +60,7 @@ func newSuite(t *testing.T, redis string, flags []string) *suite {
 	t.Helper()
 	s := &suite{t: t, redis: redis, address: freeAddress(t), ledgers: t.TempDir(), books: map[string]*growing{}}
 	s.flags = slices.Concat(flags, []string{"--listen", s.address, "--log-level", "warn"})
+	s.front = s.url()
 	c, err := client.New(client.Options{CoordinatorURL: s.url()})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.Close() })
@@ -106,7 +108,7 @@ func (s *suite) consume(name string, flags ...string) *process {
 	s.t.Helper()
 	return start(s.t, name, "replay", append([]string{
 		"consume", "--attached", "--stream", stream, "--group", group, "--member", name,
-		"--ledger", filepath.Join(s.ledgers, name+".ledger"), "--coordinator", s.url(), "--redis", s.redis, "--verbose",
+		"--ledger", filepath.Join(s.ledgers, name+".ledger"), "--coordinator", s.front, "--redis", s.redis, "--verbose",
 	}, flags...)...)
 }
 
