@@ -9,6 +9,7 @@ import (
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/codec"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/group"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/recorder"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/store"
 )
 
@@ -43,7 +44,8 @@ func (w *worker) commit(ctx context.Context, out group.Output) error {
 	if err != nil {
 		return fmt.Errorf("commit group %s: %w", w.key, err)
 	}
-	event, err := eventFor(out.Next, out.Changes)
+	happened := recorder.Step(w.snap.g, out)
+	event, err := recorder.Encode(happened)
 	if err != nil {
 		return fmt.Errorf("commit group %s: %w", w.key, err)
 	}
@@ -65,7 +67,8 @@ func (w *worker) commit(ctx context.Context, out group.Output) error {
 	next.version, next.g, next.servedAt = done.Version, out.Next, done.Clock
 	w.snap = &next
 	w.heard(out, beats, done.Deadlines, done.Applied, done.Clock, sent)
-	w.loop.log.Info("group changed", "group", w.key.String(), "version", out.Next.MetadataVersion, "changes", out.Changes)
+	w.loop.log.Info("group changed", "group", w.key.String(), "version", out.Next.MetadataVersion,
+		"cause", happened.Cause, "changes", happened.Changes)
 	return nil
 }
 

@@ -1,7 +1,6 @@
 package loop
 
 import (
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -55,22 +54,4 @@ func unmovedFor(observed map[string]group.Observed) map[string]store.Observed {
 		out[id] = store.Observed{Deadline: store.Millis(o.Deadline), Sequence: o.Sequence}
 	}
 	return out
-}
-
-// event is one entry of the flight recorder.
-type event struct {
-	MetadataVersion int64          `json:"metadataVersion"`
-	GroupEpoch      int64          `json:"groupEpoch"`
-	Lineage         string         `json:"lineage"`
-	Changes         []group.Change `json:"changes"`
-}
-
-func eventFor(next *group.Group, changes []group.Change) ([]byte, error) {
-	data, err := json.Marshal(event{
-		MetadataVersion: next.MetadataVersion, GroupEpoch: next.GroupEpoch, Lineage: next.Lineage, Changes: changes,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("encode event: %w", err)
-	}
-	return data, nil
 }

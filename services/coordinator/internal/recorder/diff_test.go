@@ -28,28 +28,44 @@ func TestDiffTellsTargetAndHoldBeforeAndAfter(t *testing.T) {
 	}{
 		"nothing changed": {with([]string{"a"}, holdOf("a")), with([]string{"a"}, holdOf("a")), nil},
 		"no group":        {nil, nil, nil},
-		"a grant": {with([]string{"", "a"}, group.Hold{}, holdOf("a")), with([]string{"b", "a"}, holdOf("b"), holdOf("a")),
-			[]protocol.ShardChange{{Shard: 0, Target: &protocol.TargetChange{After: &b}, Hold: &protocol.HoldChange{After: shown(b)}}}},
-		"only the target moves, the hold stays (H2)": {with([]string{"a"}, holdOf("a")), with([]string{"b"}, holdOf("a")),
-			[]protocol.ShardChange{{Target: &protocol.TargetChange{Before: &a, After: &b}}}},
-		"told to drop": {with([]string{"b"}, holdOf("a")), with([]string{"b"}, group.Hold{Member: "a", Incarnation: "i", Told: true}),
+		"a grant": {
+			with([]string{"", "a"}, group.Hold{}, holdOf("a")), with([]string{"b", "a"}, holdOf("b"), holdOf("a")),
+			[]protocol.ShardChange{{Shard: 0, Target: &protocol.TargetChange{After: &b}, Hold: &protocol.HoldChange{After: shown(b)}}},
+		},
+		"only the target moves, the hold stays (H2)": {
+			with([]string{"a"}, holdOf("a")), with([]string{"b"}, holdOf("a")),
+			[]protocol.ShardChange{{Target: &protocol.TargetChange{Before: &a, After: &b}}},
+		},
+		"told to drop": {
+			with([]string{"b"}, holdOf("a")), with([]string{"b"}, group.Hold{Member: "a", Incarnation: "i", Told: true}),
 			[]protocol.ShardChange{{Hold: &protocol.HoldChange{
 				Before: shown(a), After: &protocol.HoldState{MemberID: a, Incarnation: "i", Told: true},
-			}}}},
-		"lingering (H4)": {with([]string{"b"}, holdOf("a")), with([]string{"b"}, group.Hold{Member: "a", Incarnation: "i", Lingers: 7}),
+			}}},
+		},
+		"lingering (H4)": {
+			with([]string{"b"}, holdOf("a")), with([]string{"b"}, group.Hold{Member: "a", Incarnation: "i", Lingers: 7}),
 			[]protocol.ShardChange{{Hold: &protocol.HoldChange{
 				Before: shown(a), After: &protocol.HoldState{MemberID: a, Incarnation: "i", LingersUntil: &until},
-			}}}},
-		"another life of the same member": {with([]string{"a"}, holdOf("a")), with([]string{"a"}, group.Hold{Member: "a", Incarnation: "j"}),
+			}}},
+		},
+		"another life of the same member": {
+			with([]string{"a"}, holdOf("a")), with([]string{"a"}, group.Hold{Member: "a", Incarnation: "j"}),
 			[]protocol.ShardChange{{Hold: &protocol.HoldChange{
 				Before: shown(a), After: &protocol.HoldState{MemberID: a, Incarnation: "j"},
-			}}}},
-		"more shards": {with([]string{"a"}, holdOf("a")), with([]string{"a", "b"}, holdOf("a"), holdOf("b")),
-			[]protocol.ShardChange{{Shard: 1, Target: &protocol.TargetChange{After: &b}, Hold: &protocol.HoldChange{After: shown(b)}}}},
-		"fewer shards": {with([]string{"a", "b"}, holdOf("a"), holdOf("b")), with([]string{"a"}, holdOf("a")),
-			[]protocol.ShardChange{{Shard: 1, Target: &protocol.TargetChange{Before: &b}, Hold: &protocol.HoldChange{Before: shown(b)}}}},
-		"a group that goes": {with([]string{"a"}, holdOf("a")), nil,
-			[]protocol.ShardChange{{Target: &protocol.TargetChange{Before: &a}, Hold: &protocol.HoldChange{Before: shown(a)}}}},
+			}}},
+		},
+		"more shards": {
+			with([]string{"a"}, holdOf("a")), with([]string{"a", "b"}, holdOf("a"), holdOf("b")),
+			[]protocol.ShardChange{{Shard: 1, Target: &protocol.TargetChange{After: &b}, Hold: &protocol.HoldChange{After: shown(b)}}},
+		},
+		"fewer shards": {
+			with([]string{"a", "b"}, holdOf("a"), holdOf("b")), with([]string{"a"}, holdOf("a")),
+			[]protocol.ShardChange{{Shard: 1, Target: &protocol.TargetChange{Before: &b}, Hold: &protocol.HoldChange{Before: shown(b)}}},
+		},
+		"a group that goes": {
+			with([]string{"a"}, holdOf("a")), nil,
+			[]protocol.ShardChange{{Target: &protocol.TargetChange{Before: &a}, Hold: &protocol.HoldChange{Before: shown(a)}}},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
