@@ -10,6 +10,10 @@ type Birth struct {
 	Identity string
 	// Now is the store's clock.
 	Now Millis
+	// EpochFloor is below every member epoch that this life gives out and above those of
+	// former lives of the name: fence tokens are drawn from these epochs and must not
+	// fall when a group is created again (E1). EpochFloorAt gives one.
+	EpochFloor int64
 	// Barrier is set when the shard keys carried the Redis group before: members of
 	// an earlier life may still be reading (J1).
 	Barrier bool
@@ -24,6 +28,7 @@ func New(cfg Config, b Birth) *Group {
 		Identity:        b.Identity,
 		GroupEpoch:      1,
 		AssignmentEpoch: 1,
+		EpochCounter:    b.EpochFloor,
 		MetadataVersion: 1,
 		ShardCount:      b.ShardCount,
 		Target:          make([]string, b.ShardCount),
@@ -36,3 +41,8 @@ func New(cfg Config, b Birth) *Group {
 	}
 	return g
 }
+
+// EpochFloorAt returns the epoch floor of a group born at now: its microseconds. A former
+// life cannot have come as far, because it moved on by 2^20 for a correction round, which
+// takes at least a lease, and by the members of its commits otherwise.
+func EpochFloorAt(now Millis) int64 { return int64(now) * 1000 }
