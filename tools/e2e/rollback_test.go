@@ -24,31 +24,49 @@ func TestMembersSurviveAnOlderHashOfTheirGroup(t *testing.T) {
 	for commits, records := range rollbacks() {
 		t.Run(fmt.Sprintf("put back by %d", commits), func(t *testing.T) {
 			t.Parallel()
-			server := redisproc.Start(t)
-			c := startScene(t, newSuite(t, server.URL(), onServer(t, server)), records)
-			hashes := keepCopies(t, server, func(rdb *redis.Client) (map[string]string, error) {
-				return rdb.HGetAll(t.Context(), metadataKey).Result()
-			})
-			c.unsettle(commits, hashes.has)
-			hashes.stop()
-			older := hashes.at(c.version - commits)
-			rdb := server.Client(t)
-
-			c.lose(func() {
-				_, err := rdb.TxPipelined(t.Context(), func(p redis.Pipeliner) error {
-					p.Del(t.Context(), metadataKey)
-					p.HSet(t.Context(), metadataKey, older)
-					return nil
-				})
-				require.NoError(t, err)
-			})
-			r := c.settle()
-			c.publisher.wait()
-			proof := c.finish(records, c.names, c.consumers)
-			require.Zero(t, proof.Lost)
-			c.tell("older hash", commits, r, proof)
+			putHashBack(t, "older hash", commits, records, false)
 		})
 	}
+}
+
+// Protocol M1: a coordinator that has just started remembers nothing, so that members alone
+// can tell.
+func TestMembersTellANewCoordinatorThatTheHashOfTheirGroupIsOlder(t *testing.T) {
+	t.Parallel()
+	putHashBack(t, "older hash and a new coordinator", 5, rollbacks()[5], true)
+}
+
+// putHashBack puts back the group's record alone, on the live server.
+func putHashBack(t *testing.T, what string, commits int64, records int, newCoordinator bool) {
+	t.Helper()
+	server := redisproc.Start(t)
+	c := startScene(t, newSuite(t, server.URL(), onServer(t, server)), records)
+	hashes := keepCopies(t, server, func(rdb *redis.Client) (map[string]string, error) {
+		return rdb.HGetAll(t.Context(), metadataKey).Result()
+	})
+	c.unsettle(commits, hashes.has)
+	hashes.stop()
+	older, rdb := hashes.at(c.version-commits), server.Client(t)
+
+	c.lose(func() {
+		if newCoordinator {
+			c.coordinator.kill()
+		}
+		_, err := rdb.TxPipelined(t.Context(), func(p redis.Pipeliner) error {
+			p.Del(t.Context(), metadataKey)
+			p.HSet(t.Context(), metadataKey, older)
+			return nil
+		})
+		require.NoError(t, err)
+	})
+	if newCoordinator {
+		c.startCoordinator()
+	}
+	r := c.settle()
+	c.publisher.wait()
+	proof := c.finish(records, c.names, c.consumers)
+	require.Zero(t, proof.Lost)
+	c.tell(what, commits, r, proof)
 }
 
 // Protocol M1–M5, reliability FT08 and C7: Redis comes back with an older file.
