@@ -56,7 +56,7 @@ func member(s Source, m group.Member) protocol.MemberMetadata {
 		by := protocol.AtMillis(int64(m.DropBy))
 		shown.RebalanceDeadlineAt = &by
 	}
-	if live.SuccessorAt != 0 {
+	if live.SuccessorAt > m.Since { // an older mark may be the member's own, from before it took over
 		shown.Successor = &live.Successor
 	}
 	return shown

@@ -29,3 +29,18 @@ func TestReportOfAShardThatAnotherHoldsIsAViolation(t *testing.T) {
 		`member "a" reports shard 9, which "" holds`,
 	}, views.Assignments(source).InvariantViolations, "a fenced member has been told")
 }
+
+// J4: the mark of a successor that has taken over is not shown as another one.
+func TestSuccessorThatTookOverIsNotShown(t *testing.T) {
+	t.Parallel()
+	source := views.Source{
+		Group: &group.Group{
+			Target: []string{"a"}, Holds: []group.Hold{{}},
+			Members: []group.Member{{ID: "a", Incarnation: "x", State: group.Active, Since: 5_000}},
+		},
+		Live: map[string]group.Liveness{"a": {Incarnation: "x", Successor: "x", SuccessorAt: 4_500}},
+	}
+	require.Nil(t, views.Members(source)[0].Successor)
+	source.Live["a"] = group.Liveness{Incarnation: "x", Successor: "y", SuccessorAt: 6_000}
+	require.Equal(t, "y", *views.Members(source)[0].Successor)
+}
