@@ -32,6 +32,7 @@ func TestMembersSurviveAReplicaPromotedAfterLostWrites(t *testing.T) {
 	}, "the replica has received what is committed")
 	replica.Promote(t) // nobody is told: the master goes on, and what it takes is lost
 	c.unsettle(commits, func(version int64) bool { return version >= received })
+	c.lag()
 	c.lose(func() {
 		between.turn(replica.Addr())
 		master.Kill()

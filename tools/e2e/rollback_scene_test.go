@@ -15,21 +15,30 @@ const (
 	sceneHeartbeat = 300 * time.Millisecond
 	sceneLease     = 3 * time.Second
 	sceneRebalance = 6 * time.Second
+	// sceneClientLease is for how long members go on unheard, entryDelay the time between
+	// their last look at it and the entry in the ledger.
+	sceneClientLease = 2400 * time.Millisecond
+	entryDelay       = 50 * time.Millisecond
 	// convergence is within how much time a group is stable again (protocol V1).
 	convergence = 2*sceneLease + sceneRebalance + 4*sceneHeartbeat
 	// grain is how exactly the ends of a barrier can be told.
 	grain = 5 * time.Millisecond
 	// unheard is how often c2 does not hear that it is to synchronise.
 	unheard = 3
-	// sceneRate is how many records a second are published meanwhile.
-	sceneRate = "400"
+	// sceneRate is how many records a second are published meanwhile, sceneBatch how many
+	// at once, sceneWork how long the handling of one takes.
+	sceneRate, sceneBatch, sceneWork = "400", "200", "3ms"
+	// sceneRead is how many records one read takes: what is read outlives its Redis.
+	sceneRead = "2"
+	// backlog is how many published records are not handled when Redis loses some.
+	backlog = 100
 )
 
 // sceneTiming returns the settings of the coordinator of a scene.
 func sceneTiming() []string {
 	return []string{
 		"--coordination-heartbeat-interval", sceneHeartbeat.String(), "--coordination-hint-interval", "100ms",
-		"--coordination-member-lease-ttl", sceneLease.String(), "--coordination-client-lease", "2.4s",
+		"--coordination-member-lease-ttl", sceneLease.String(), "--coordination-client-lease", sceneClientLease.String(),
 		"--coordination-rebalance-timeout", sceneRebalance.String(),
 	}
 }
@@ -66,14 +75,14 @@ func startScene(t *testing.T, s *suite, records int) *scene {
 	c.join("c1")
 	c.join("c2")
 	s.stable(2)
-	c.publisher = s.publish(records, "--rate", sceneRate, "--publish-batch", "20")
+	c.publisher = s.publish(records, "--rate", sceneRate, "--publish-batch", sceneBatch)
 	return c
 }
 
 func (c *scene) join(name string) {
 	c.t.Helper()
 	c.names = append(c.names, name)
-	c.consumers = append(c.consumers, c.consume(name))
+	c.consumers = append(c.consumers, c.consume(name, "--work", sceneWork, "--batch", sceneRead))
 }
 
 // unsettle has guests come and go, and the third consumer join, until at least so many
@@ -125,6 +134,24 @@ func (c *scene) rest() {
 		c.readers = c.lastReaders()
 		return maps.EqualFunc(owners, c.readers, func(name string, r reading) bool { return r.name == name })
 	}, "every shard is read by its owner")
+}
+
+// lag waits until records are published, from now on, that nobody has handled.
+func (c *scene) lag() {
+	c.t.Helper()
+	before := len(of("ack", c.ledger("publisher")))
+	c.eventually(func() bool {
+		left := map[int64]bool{}
+		for _, one := range of("ack", c.ledger("publisher"))[before:] {
+			left[one.Seq] = true
+		}
+		for _, name := range c.names {
+			for _, one := range of("end", c.ledger(name)) {
+				delete(left, one.Seq)
+			}
+		}
+		return len(left) >= backlog
+	}, "records are left to handle")
 }
 
 func (c *scene) view() *protocol.GroupResponse {

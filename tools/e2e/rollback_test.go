@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
@@ -24,7 +25,7 @@ func TestMembersSurviveAnOlderHashOfTheirGroup(t *testing.T) {
 	for commits, records := range rollbacks() {
 		t.Run(fmt.Sprintf("put back by %d", commits), func(t *testing.T) {
 			t.Parallel()
-			putHashBack(t, "older hash", commits, records, false)
+			putHashBack(t, "older hash", commits, records, hashPut{})
 		})
 	}
 }
@@ -33,11 +34,26 @@ func TestMembersSurviveAnOlderHashOfTheirGroup(t *testing.T) {
 // can tell.
 func TestMembersTellANewCoordinatorThatTheHashOfTheirGroupIsOlder(t *testing.T) {
 	t.Parallel()
-	putHashBack(t, "older hash and a new coordinator", 5, rollbacks()[5], true)
+	putHashBack(t, "older hash and a new coordinator", 5, rollbacks()[5], hashPut{newCoordinator: true})
+}
+
+// Protocol M1: members that report while the record is away have nothing to tell any more,
+// those that do not still read. What the coordinator has seen stands against the old state.
+func TestMembersSurviveAnOlderHashThatComesSomeTimeAfterTheirsIsDeleted(t *testing.T) {
+	t.Parallel()
+	putHashBack(t, "older hash after a gap", 5, rollbacks()[5], hashPut{gap: true})
+}
+
+// hashPut is how the older record comes.
+type hashPut struct {
+	// newCoordinator has a new coordinator, which remembers nothing, come with it.
+	newCoordinator bool
+	// gap has the first member that reports told that there is no record.
+	gap bool
 }
 
 // putHashBack puts back the group's record alone, on the live server.
-func putHashBack(t *testing.T, what string, commits int64, records int, newCoordinator bool) {
+func putHashBack(t *testing.T, what string, commits int64, records int, how hashPut) {
 	t.Helper()
 	server := redisproc.Start(t)
 	c := startScene(t, newSuite(t, server.URL(), onServer(t, server)), records)
@@ -49,8 +65,13 @@ func putHashBack(t *testing.T, what string, commits int64, records int, newCoord
 	older, rdb := hashes.at(c.version-commits), server.Client(t)
 
 	c.lose(func() {
-		if newCoordinator {
+		if how.newCoordinator {
 			c.coordinator.kill()
+		}
+		if how.gap {
+			deleted := time.Now()
+			require.NoError(t, rdb.Del(t.Context(), metadataKey).Err())
+			c.eventually(func() bool { return len(c.record.since(deleted)) > 0 }, "a member is told that the group is unknown")
 		}
 		_, err := rdb.TxPipelined(t.Context(), func(p redis.Pipeliner) error {
 			p.Del(t.Context(), metadataKey)
@@ -59,7 +80,7 @@ func putHashBack(t *testing.T, what string, commits int64, records int, newCoord
 		})
 		require.NoError(t, err)
 	})
-	if newCoordinator {
+	if how.newCoordinator {
 		c.startCoordinator()
 	}
 	r := c.settle()
@@ -88,6 +109,7 @@ func TestMembersSurviveARedisThatComesBackWithAnOlderFile(t *testing.T) {
 			files.stop()
 			older := files.at(c.version - commits)
 
+			c.lag()
 			c.lose(func() {
 				server.Kill()
 				require.NoError(t, os.WriteFile(file, older, 0o600))
@@ -158,6 +180,7 @@ func (c *scene) finishAfterLoss(server *redisproc.Server) report {
 	}
 	require.Equal(c.t, r.Lost, lost, "as the test reads the ledgers")
 	require.Positive(c.t, dropped, "Redis has lost acknowledged records")
+	require.Positive(c.t, lost, "some of them before they were handled")
 	c.t.Logf("Redis lost %d acknowledged records, of which %d had not been handled", dropped, lost)
 	return r
 }
