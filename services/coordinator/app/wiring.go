@@ -47,13 +47,14 @@ func (a *App) connect(deps Deps) error {
 }
 
 // openStore returns the store that the settings name.
-func (a *App) openStore(ctx context.Context) (store.Store, error) {
+func (a *App) openStore(ctx context.Context) (store.Archive, error) {
 	if a.cfg.Store.Type == StoreMemory {
 		a.log.Warn("metadata is kept in memory and lost when this process ends")
 		return memstore.New(memoryClock()), nil
 	}
 	opened, err := redisstore.New(a.redis, redisstore.Options{
 		KeyPrefix: a.cfg.Store.KeyPrefix, LeaseWait: a.cfg.Coordination.StateMutex.acquireTimeout(),
+		WaitReplicas: redisstore.WaitReplicas(a.cfg.Store.Redis.WaitReplicas),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("store.type redis: %w", err)
@@ -77,7 +78,7 @@ func memoryClock() func() store.Millis {
 }
 
 // wire builds what serves requests from the store upwards.
-func (a *App) wire(kept store.Store) {
+func (a *App) wire(kept store.Archive) {
 	a.loop = loop.New(a.cfg.loop(), kept, nonce, a.log)
 	var shards catalog.Shards
 	if a.cfg.Provisioning.Enabled {
@@ -98,7 +99,7 @@ func (a *App) wire(kept store.Store) {
 		Build:       Build(),
 		CallTimeout: callTimeout,
 	}, httpapi.Deps{
-		Heartbeats: a.loop, Catalog: streams, Views: streams, Health: a.health, Gate: a.gate, Log: a.log,
+		Heartbeats: a.loop, Catalog: streams, Views: streams, History: streams, Health: a.health, Gate: a.gate, Log: a.log,
 	})
 }
 

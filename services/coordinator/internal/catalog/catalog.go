@@ -1,4 +1,5 @@
-// Package catalog creates, shows and deletes streams and groups.
+// Package catalog creates, shows and deletes streams and groups, and reads the history of
+// groups.
 //
 // Every workflow changes the stream's record first (protocol L1), then Redis, then the
 // group's own record, and says in the stream's record how far it has come. A workflow
@@ -55,7 +56,7 @@ func DefaultConfig() Config {
 // Catalog is safe for concurrent use.
 type Catalog struct {
 	cfg    Config
-	store  store.Store
+	store  store.Archive
 	groups *loop.Loop
 	shards Shards // nil when provisioning is off
 	nonce  func() string
@@ -64,7 +65,7 @@ type Catalog struct {
 
 // New returns a catalog. shards is nil when provisioning is off: groups are then created
 // without touching Redis streams.
-func New(cfg Config, s store.Store, groups *loop.Loop, shards Shards, nonce func() string, log *slog.Logger) *Catalog {
+func New(cfg Config, s store.Archive, groups *loop.Loop, shards Shards, nonce func() string, log *slog.Logger) *Catalog {
 	return &Catalog{cfg: cfg, store: s, groups: groups, shards: shards, nonce: nonce, log: log}
 }
 

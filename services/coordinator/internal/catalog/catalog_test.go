@@ -228,7 +228,7 @@ func TestFieldF34LostMetadataFailsClosedUntilCreatedAgain(t *testing.T) {
 	require.NoError(t, b.createStream(new(2), "a", "b"))
 	loaded, err := b.kept.Load(t.Context(), store.Key{Stream: "orders", Group: "a"}, store.Version{})
 	require.NoError(t, err)
-	_, err = b.kept.Delete(t.Context(), store.Key{Stream: "orders", Group: "a"}, loaded.Version)
+	_, err = b.kept.Delete(t.Context(), store.Key{Stream: "orders", Group: "a"}, loaded.Version, nil)
 	require.NoError(t, err)
 
 	_, err = b.catalog.Group(t.Context(), "orders", "a")
@@ -263,7 +263,7 @@ func TestLostStreamRecordIsNamedAndRebuiltWithTheSameCount(t *testing.T) {
 	require.NoError(t, b.createGroup("a", new(3)))
 	loaded, err := b.kept.Load(t.Context(), store.Key{Stream: "orders"}, store.Version{})
 	require.NoError(t, err)
-	_, err = b.kept.Delete(t.Context(), store.Key{Stream: "orders"}, loaded.Version)
+	_, err = b.kept.Delete(t.Context(), store.Key{Stream: "orders"}, loaded.Version, nil)
 	require.NoError(t, err)
 	_, err = b.catalog.Routing(t.Context(), "orders", "a")
 	requireCode(t, err, protocol.CodeMetadataMissing)

@@ -10,6 +10,7 @@ import (
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/codec"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/group"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/loop"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/recorder"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/store"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/stream"
 )
@@ -19,6 +20,7 @@ type creation struct {
 	prefix string
 	shards *int // nil takes the stream's, or the default
 	groups []stream.Group
+	order  recorder.Order
 	// whole creates a stream: it must not exist. Otherwise a group is added to it.
 	whole bool
 }
@@ -35,7 +37,10 @@ func (c *Catalog) CreateStream(ctx context.Context, prefix string, req protocol.
 	for i, name := range names {
 		groups[i] = stream.Group{Name: name}
 	}
-	made, err := c.create(ctx, creation{prefix: prefix, shards: req.InitialShardCount, groups: groups, whole: true})
+	made, err := c.create(ctx, creation{
+		prefix: prefix, shards: req.InitialShardCount, groups: groups, order: orderOf(ctx, protocol.ActionCreate, req.RequestedBy, req.Reason),
+		whole: true,
+	})
 	if err != nil {
 		return protocol.StreamCreateResponse{}, err
 	}
@@ -50,7 +55,10 @@ func (c *Catalog) CreateStream(ctx context.Context, prefix string, req protocol.
 // (M6).
 func (c *Catalog) CreateGroup(ctx context.Context, prefix, name string, req protocol.CreateGroupRequest) (protocol.GroupResponse, error) {
 	wanted := stream.Group{Name: name, FromLatest: req.InitialPosition == protocol.PositionLatest}
-	_, err := c.create(ctx, creation{prefix: prefix, shards: req.InitialShardCount, groups: []stream.Group{wanted}})
+	_, err := c.create(ctx, creation{
+		prefix: prefix, shards: req.InitialShardCount, groups: []stream.Group{wanted},
+		order: orderOf(ctx, protocol.ActionCreate, req.RequestedBy, req.Reason),
+	})
 	if err != nil {
 		return protocol.GroupResponse{}, err
 	}
@@ -75,7 +83,7 @@ func (c *Catalog) create(ctx context.Context, want creation) (stream.Stream, err
 		if err != nil {
 			return err
 		}
-		if err := c.makeRecords(ctx, e, want.groups, existing > 0 || repaired); err != nil {
+		if err := c.makeRecords(ctx, e, want, existing > 0 || repaired); err != nil {
 			return err
 		}
 		made, err = activate(e.stream, want.groups)
@@ -162,31 +170,38 @@ func (c *Catalog) provision(ctx context.Context, s stream.Stream, groups []strea
 
 // makeRecords creates the groups' own records. One that is there and can be read was
 // made by an earlier try of this workflow.
-func (c *Catalog) makeRecords(ctx context.Context, e entry, groups []stream.Group, barrier bool) error {
-	for _, g := range groups {
+func (c *Catalog) makeRecords(ctx context.Context, e entry, want creation, barrier bool) error {
+	for _, g := range want.groups {
 		key := store.Key{Stream: e.stream.Prefix, Group: g.Name}
-		if err := c.discardCorrupt(ctx, key); err != nil {
+		if err := c.discardCorrupt(ctx, key, want.order); err != nil {
 			return err
 		}
 		record := group.New(c.cfg.Group, group.Birth{
 			StreamPrefix: e.stream.Prefix, ConsumerGroup: g.Name, ShardCount: e.stream.ShardCount,
 			Lineage: c.nonce(), Now: group.Millis(e.clock), Barrier: barrier,
+			EpochFloor: group.EpochFloorAt(group.Millis(e.clock)),
 		})
 		aggregate, err := codec.EncodeGroup(record)
 		if err != nil {
 			return fmt.Errorf("create group %s: %w", key, err)
 		}
-		_, err = c.store.Create(ctx, store.Create{Key: key, Token: c.nonce(), Schema: codec.Schema, Aggregate: aggregate})
+		event, err := recorder.Encode(recorder.Ordered(want.order, nil, record))
+		if err != nil {
+			return fmt.Errorf("create group %s: %w", key, err)
+		}
+		_, err = c.store.Create(ctx, store.Create{
+			Key: key, Token: c.nonce(), Schema: codec.Schema, Aggregate: aggregate, Event: event,
+		})
 		if err != nil && !errors.Is(err, store.ErrExists) {
 			return loop.Fault(err)
 		}
-		c.groups.Forget(key)
+		c.groups.Mended(key)
 	}
 	return nil
 }
 
 // discardCorrupt deletes a record that cannot be read, so that it can be made anew (M6).
-func (c *Catalog) discardCorrupt(ctx context.Context, key store.Key) error {
+func (c *Catalog) discardCorrupt(ctx context.Context, key store.Key, order recorder.Order) error {
 	_, err := c.groups.View(ctx, key)
 	if !errors.Is(err, store.ErrCorrupt) {
 		return nil
@@ -198,7 +213,12 @@ func (c *Catalog) discardCorrupt(ctx context.Context, key store.Key) error {
 	} else if err != nil {
 		return loop.Fault(err)
 	}
-	if _, err := c.store.Delete(ctx, key, version); err != nil && !errors.Is(err, store.ErrNotFound) {
+	order.Action = protocol.ActionDiscard
+	event, err := recorder.Encode(recorder.Ordered(order, nil, nil))
+	if err != nil {
+		return fmt.Errorf("discard group %s: %w", key, err)
+	}
+	if _, err := c.store.Delete(ctx, key, version, event); err != nil && !errors.Is(err, store.ErrNotFound) {
 		return loop.Fault(err)
 	}
 	c.log.Warn("corrupt group metadata discarded, the group is created again", "group", key.String())

@@ -3,9 +3,13 @@ package catalog
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/codec"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/group"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/loop"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/recorder"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/store"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/stream"
 )
@@ -74,7 +78,7 @@ func (c *Catalog) remove(ctx context.Context, e *entry, names []string, req prot
 		return err
 	}
 	for _, name := range names {
-		if err := c.erase(ctx, e.stream, name, req.DeleteStreams); err != nil {
+		if err := c.erase(ctx, e.stream, name, req); err != nil {
 			return err
 		}
 		left, err := next.Without(name)
@@ -86,7 +90,7 @@ func (c *Catalog) remove(ctx context.Context, e *entry, names []string, req prot
 	if len(next.Groups) > 0 {
 		return c.save(ctx, e, next, lease)
 	}
-	_, err := c.store.Delete(ctx, store.Key{Stream: e.stream.Prefix}, e.version)
+	_, err := c.store.Delete(ctx, store.Key{Stream: e.stream.Prefix}, e.version, nil)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return loop.Fault(err)
 	}
@@ -112,31 +116,49 @@ func (c *Catalog) refuseAlive(ctx context.Context, prefix, name string) error {
 }
 
 // erase deletes a group's record, whatever version it has by now, and its part of Redis.
-func (c *Catalog) erase(ctx context.Context, s stream.Stream, name string, destroy bool) error {
+func (c *Catalog) erase(ctx context.Context, s stream.Stream, name string, req protocol.DeleteRequest) error {
 	key := store.Key{Stream: s.Prefix, Group: name}
 	for {
-		loaded, err := c.store.Load(ctx, key, store.Version{})
-		switch {
-		case errors.Is(err, store.ErrNotFound):
-		case errors.Is(err, store.ErrCorrupt), err == nil:
-			_, err = c.store.Delete(ctx, key, loaded.Version)
-			if errors.Is(err, store.ErrConflict) {
-				continue // a member joined or left meanwhile
-			}
+		err := c.eraseRecord(ctx, key, orderOf(ctx, protocol.ActionDelete, req.RequestedBy, &req.Reason))
+		if errors.Is(err, store.ErrConflict) {
+			continue // a member joined or left meanwhile
 		}
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return loop.Fault(err)
 		}
 		break
 	}
-	c.groups.Forget(key)
-	if !destroy || c.shards == nil {
+	c.groups.Deleted(key)
+	if !req.DeleteStreams || c.shards == nil {
 		return nil
 	}
 	if err := c.shards.Destroy(ctx, s.Prefix, s.ShardCount, name); err != nil {
 		return protocol.Errorf(protocol.CodeProvisioningFailed,
 			"group %q of stream %q is not deleted yet: %v; the same request completes it once Redis works",
 			name, s.Prefix, err).Because(err)
+	}
+	return nil
+}
+
+// eraseRecord deletes a group's record as it is now. Errors are those of the store.
+func (c *Catalog) eraseRecord(ctx context.Context, key store.Key, order recorder.Order) error {
+	loaded, err := c.store.Load(ctx, key, store.Version{})
+	if err != nil && !errors.Is(err, store.ErrCorrupt) {
+		return fmt.Errorf("delete group %s: %w", key, err)
+	}
+	var last *group.Group // nil when it cannot be read
+	if loaded.Record != nil {
+		last, err = codec.DecodeGroup(loaded.Record.Schema, loaded.Record.Aggregate)
+		if err != nil {
+			c.log.Warn("the group is deleted though its metadata cannot be read", "group", key.String(), "error", err)
+		}
+	}
+	event, err := recorder.Encode(recorder.Ordered(order, last, nil))
+	if err != nil {
+		return fmt.Errorf("delete group %s: %w", key, err)
+	}
+	if _, err = c.store.Delete(ctx, key, loaded.Version, event); err != nil {
+		return fmt.Errorf("delete group %s: %w", key, err)
 	}
 	return nil
 }

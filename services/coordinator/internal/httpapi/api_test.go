@@ -53,7 +53,7 @@ func startAPI(t *testing.T, change ...func(*httpapi.Config, *httpx.Limits)) *api
 	}
 	below := &layer{heartbeat: &protocol.HeartbeatResponse{ResponseTo: "r-1", Status: protocol.StatusOK, MemberID: "m-1"}}
 	gate := httpx.NewGate()
-	handler := httpapi.New(config, httpapi.Deps{Heartbeats: below, Catalog: below, Views: below, Health: below, Gate: gate})
+	handler := httpapi.New(config, httpapi.Deps{Heartbeats: below, Catalog: below, Views: below, History: below, Health: below, Gate: gate})
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	server := httpx.NewServer(handler, nil, limits)

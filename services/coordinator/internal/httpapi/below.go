@@ -36,6 +36,12 @@ type Views interface {
 	Routing(ctx context.Context, stream, group string) (protocol.ProducerRouting, error)
 }
 
+// History reads the flight recorder of groups. after is the id of an event or empty,
+// limit is 1 … protocol.MaxEvents.
+type History interface {
+	Events(ctx context.Context, stream, group, after string, limit int) (protocol.EventsResponse, error)
+}
+
 // Health tells how the process is doing. Ready returns why it should get no requests,
 // nil when it should.
 type Health interface {

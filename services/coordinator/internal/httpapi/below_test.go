@@ -24,6 +24,7 @@ type layer struct {
 	assignments protocol.AssignmentsResponse
 	migrations  protocol.MigrationsResponse
 	routing     protocol.ProducerRouting
+	events      protocol.EventsResponse
 	health      protocol.HealthResponse
 	notReady    error
 
@@ -122,6 +123,10 @@ func (l *layer) Migrations(ctx context.Context, stream, group string) (protocol.
 
 func (l *layer) Routing(ctx context.Context, stream, group string) (protocol.ProducerRouting, error) {
 	return l.routing, l.note(ctx, "Routing %s %s", stream, group)
+}
+
+func (l *layer) Events(ctx context.Context, stream, group, after string, limit int) (protocol.EventsResponse, error) {
+	return l.events, l.note(ctx, "Events %s %s %q %d", stream, group, after, limit)
 }
 
 func (l *layer) Health(context.Context) protocol.HealthResponse { return l.health }

@@ -84,3 +84,12 @@ func completeMigrations(m protocol.MigrationsResponse) protocol.MigrationsRespon
 	m.Migrations = orEmpty(m.Migrations)
 	return m
 }
+
+func completeEvents(e protocol.EventsResponse) protocol.EventsResponse {
+	e.Events = each(e.Events, func(event protocol.GroupEvent) protocol.GroupEvent {
+		event.Changes = orEmpty(event.Changes)
+		event.Shards = orEmpty(event.Shards)
+		return event
+	})
+	return e
+}

@@ -39,6 +39,7 @@ type Deps struct {
 	Heartbeats Heartbeats
 	Catalog    Catalog
 	Views      Views
+	History    History
 	Health     Health
 	// Gate refuses requests while the process terminates; nil never does.
 	Gate *httpx.Gate

@@ -35,6 +35,8 @@ func TestReadsAskTheRightLayer(t *testing.T) {
 		{orders, "Stream orders"},
 		{billing, "Group orders billing"},
 		{billing + "/producer-routing", "Routing orders billing"},
+		{billing + "/events", `Events orders billing "" 100`},
+		{billing + "/events?after=17-1&limit=1000&x=y", `Events orders billing "17-1" 1000`},
 		{base + "/monitoring/groups", "Groups"},
 		{monitoring, "Group orders billing"},
 		{monitoring + "/members", "Members orders billing"},
@@ -66,7 +68,7 @@ func TestRefusalsFromBelowAreAnsweredByTheirCode(t *testing.T) {
 			require.NotContains(t, string(got.body), "secret")
 			require.Equal(t, got.status == 503, got.header.Get("Retry-After") == "1")
 		}
-		for _, target := range []string{orders, billing, monitoring + "/members", base + "/streams", billing + "/producer-routing"} {
+		for _, target := range []string{orders, billing, monitoring + "/members", base + "/streams", billing + "/producer-routing", billing + "/events"} {
 			requireRefusal(t, a.call(t, "GET", target, ""), protocol.FaultOf(code).Status, code, "")
 		}
 	}
@@ -191,7 +193,7 @@ func TestHeartbeatsAreLoggedQuietly(t *testing.T) {
 	var lines bytes.Buffer
 	log := slog.New(slog.NewJSONHandler(&lines, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	below := &layer{heartbeat: &protocol.HeartbeatResponse{}}
-	handler := httpapi.New(httpapi.Config{}, httpapi.Deps{Heartbeats: below, Catalog: below, Views: below, Health: below, Log: log})
+	handler := httpapi.New(httpapi.Config{}, httpapi.Deps{Heartbeats: below, Catalog: below, Views: below, History: below, Health: below, Log: log})
 	ask := func(method, target, body string) map[string]any {
 		lines.Reset()
 		r := httptest.NewRequest(method, target, strings.NewReader(body))

@@ -70,6 +70,7 @@ func (a *api) routes(base chi.Router) {
 		r.Post(group, a.mutation(a.createGroup))
 		r.Delete(group, a.mutation(a.deleteGroup))
 		r.Get(group+"/producer-routing", a.read(a.routing))
+		r.Get(group+"/events", a.read(a.events))
 		r.Post(group+heartbeatRoute, a.read(a.heartbeat))
 
 		r.Get("/monitoring/groups", a.read(a.groups))

@@ -161,6 +161,15 @@ func full(l *layer) {
 	}
 	l.migrations = protocol.MigrationsResponse{Migrations: []protocol.Migration{migration}, ActiveReshardingID: &id}
 	l.routing = protocol.ProducerRouting{Shards: []protocol.RoutingShard{{StreamKey: "orders:0"}}}
+	made := protocol.ActionCreate
+	held := &protocol.HoldState{MemberID: "m", LingersUntil: &at}
+	l.events = protocol.EventsResponse{Next: &id, Events: []protocol.GroupEvent{{
+		ID: id, At: at, Cause: protocol.EventAdmin, MemberID: &id, RequestID: &id, Action: &made, Actor: &id, Reason: &id,
+		Changes: []protocol.EventChange{{Cause: protocol.EventGrant, Shards: 1}},
+		Shards: []protocol.ShardChange{{
+			Target: &protocol.TargetChange{Before: &id, After: &id}, Hold: &protocol.HoldChange{Before: held, After: held},
+		}},
+	}}}
 	l.health = protocol.HealthResponse{Status: protocol.HealthUp, Problems: []string{"none"}}
 	l.heartbeat = &protocol.HeartbeatResponse{
 		Status:     protocol.StatusOK,
@@ -173,6 +182,9 @@ func bare(l *layer) {
 	l.members = protocol.MembersResponse{Members: []protocol.MemberMetadata{{State: protocol.MemberStarting}}}
 	l.assignments = protocol.AssignmentsResponse{TargetAssignment: map[string][]protocol.ShardID{"m": nil}}
 	l.stream = protocol.StreamResponse{Groups: []protocol.GroupResponse{{State: protocol.GroupEmpty}}}
+	l.events = protocol.EventsResponse{Events: []protocol.GroupEvent{{Shards: []protocol.ShardChange{{
+		Target: &protocol.TargetChange{}, Hold: &protocol.HoldChange{},
+	}}}}}
 	l.heartbeat = &protocol.HeartbeatResponse{Status: protocol.StatusRetry}
 }
 
@@ -181,6 +193,7 @@ func nullOfContract() []string {
 	return []string{
 		"activeMigration", "barrierUntil", "rebalanceDeadlineAt", "successor", "activeReshardingId", "deprecatedIn", "removedIn",
 		"qualifier", "lastDeliveredId", "lastAckedId", "updatedAt",
+		"next", "memberId", "requestId", "action", "actor", "reason", "before", "after",
 	}
 }
 
@@ -219,6 +232,7 @@ func TestEveryAnswerHasTheShapeOfTheContract(t *testing.T) {
 		{"GET", monitoring + "/members", "", "/monitoring/streams/{streamPrefix}/groups/{consumerGroup}/members", "200"},
 		{"GET", monitoring + "/assignments", "", "/monitoring/streams/{streamPrefix}/groups/{consumerGroup}/assignments", "200"},
 		{"GET", monitoring + "/migrations", "", "/monitoring/streams/{streamPrefix}/groups/{consumerGroup}/migrations", "200"},
+		{"GET", billing + "/events", "", "", "200"},
 		{"GET", base + "/streams", "", "", "200"},
 		{"GET", orders, "", "", "200"},
 		{"DELETE", orders, goodDelete, "", "200"},

@@ -241,9 +241,10 @@ func TestHistoryHasOneEventACommit(t *testing.T) {
 		a := &member{id: "a", incarnation: "i"}
 		a.beat(t, l)
 		a.beat(t, l)
-		events := m.kept.History(orders)
+		events, err := m.kept.History(t.Context(), orders, "", 10)
+		require.NoError(t, err)
 		require.Len(t, events, 1)
-		require.Contains(t, string(events[0]), `"cause":"JOIN"`)
-		require.Contains(t, string(events[0]), `"cause":"GRANT"`)
+		require.Contains(t, string(events[0].Data), `"cause":"JOIN"`)
+		require.Contains(t, string(events[0].Data), `"cause":"GRANT"`)
 	})
 }

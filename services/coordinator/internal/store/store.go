@@ -198,8 +198,9 @@ type Store interface {
 	Touch(ctx context.Context, t Touch) (Touched, error)
 	// Delete removes the record of exactly that version with its liveness; the zero
 	// Version removes only a record whose guard fields cannot be read (M6).
-	// The history stays for its retention. ErrConflict, ErrNotFound.
-	Delete(ctx context.Context, key Key, version Version) (Committed, error)
+	// The history stays for its retention, with event appended when that is not empty; a
+	// store that has no room for the event deletes all the same. ErrConflict, ErrNotFound.
+	Delete(ctx context.Context, key Key, version Version, event []byte) (Committed, error)
 	// List returns the keys of all records, from an index that may name records
 	// that are gone; callers skip those.
 	List(ctx context.Context) ([]Key, error)

@@ -10,7 +10,7 @@ import (
 // Image is the whole content of a Store at one moment. It never changes.
 type Image struct {
 	records map[store.Key]*record
-	history map[store.Key][][]byte
+	history map[store.Key][]event
 	leases  map[store.Key]held
 }
 
@@ -42,7 +42,7 @@ func (s *Store) Restore(image Image) {
 func newImage() Image {
 	return Image{
 		records: make(map[store.Key]*record),
-		history: make(map[store.Key][][]byte),
+		history: make(map[store.Key][]event),
 		leases:  make(map[store.Key]held),
 	}
 }
@@ -60,16 +60,6 @@ func (i Image) clone() Image {
 	}
 	maps.Copy(copied.leases, i.leases)
 	return copied
-}
-
-func (i Image) remember(key store.Key, event []byte) {
-	if len(event) == 0 {
-		return
-	}
-	i.history[key] = append(i.history[key], slices.Clone(event))
-	if surplus := len(i.history[key]) - HistoryLength; surplus > 0 {
-		i.history[key] = i.history[key][surplus:]
-	}
 }
 
 // cloneLiveness copies liveness for a caller, who may write to it.

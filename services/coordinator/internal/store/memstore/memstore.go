@@ -21,12 +21,9 @@ import (
 // Identity is the identity of a new Store, until SetIdentity.
 const Identity = "memory"
 
-// HistoryLength is how many events of a record are kept.
-const HistoryLength = 1000
-
 var errSpoiled = errors.New("spoiled")
 
-// Store is a store.Store in memory. It is safe for concurrent use.
+// Store is a store.Archive in memory. It is safe for concurrent use.
 type Store struct {
 	now func() store.Millis
 
@@ -35,7 +32,7 @@ type Store struct {
 	image    Image
 }
 
-var _ store.Store = (*Store)(nil)
+var _ store.Archive = (*Store)(nil)
 
 // New returns an empty Store whose clock is now; it is called with the Store locked.
 func New(now func() store.Millis) *Store {
@@ -48,17 +45,6 @@ func (s *Store) SetIdentity(identity string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.identity = identity
-}
-
-// History returns a copy of the events of the record, oldest first.
-func (s *Store) History(key store.Key) [][]byte {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	events := make([][]byte, 0, len(s.image.history[key]))
-	for _, event := range s.image.history[key] {
-		events = append(events, slices.Clone(event))
-	}
-	return events
 }
 
 // Spoil makes the record unreadable at the guard field named, as a hand in the

@@ -28,8 +28,9 @@ func (s *Store) Create(ctx context.Context, c store.Create) (store.Committed, er
 		aggregate: slices.Clone(c.Aggregate),
 		liveness:  make(map[string]store.Liveness),
 	}
-	s.image.remember(c.Key, c.Event)
-	return store.Committed{Version: version, Clock: s.now()}, nil
+	clock := s.now()
+	s.image.remember(c.Key, c.Event, clock)
+	return store.Committed{Version: version, Clock: clock}, nil
 }
 
 // Commit implements store.Store.
@@ -57,7 +58,7 @@ func (s *Store) Commit(ctx context.Context, c store.Commit) (store.Committed, er
 	done.Deadlines, done.Applied = found.hear(c.Beats, c.Newcomers, clock)
 	found.version, found.schema, found.aggregate = next, c.Schema, slices.Clone(c.Aggregate)
 	found.servedAt = clock
-	s.image.remember(c.Key, c.Event)
+	s.image.remember(c.Key, c.Event, clock)
 	return done, nil
 }
 
@@ -85,7 +86,7 @@ func (s *Store) Touch(ctx context.Context, t store.Touch) (store.Touched, error)
 }
 
 // Delete implements store.Store.
-func (s *Store) Delete(ctx context.Context, key store.Key, version store.Version) (store.Committed, error) {
+func (s *Store) Delete(ctx context.Context, key store.Key, version store.Version, event []byte) (store.Committed, error) {
 	if err := s.enter(ctx, key.Check(protocol.DefaultKeyPrefix)); err != nil {
 		return store.Committed{}, err
 	}
@@ -100,7 +101,9 @@ func (s *Store) Delete(ctx context.Context, key store.Key, version store.Version
 		return store.Committed{}, store.ErrConflict
 	}
 	delete(s.image.records, key)
-	return store.Committed{Version: version, Clock: s.now()}, nil
+	clock := s.now()
+	s.image.remember(key, event, clock)
+	return store.Committed{Version: version, Clock: clock}, nil
 }
 
 // guard refuses a commit whose premises do not hold.

@@ -134,8 +134,9 @@ func TestEveryCallIsOneScriptCall(t *testing.T) {
 	}{
 		{"load", func() error { _, err := kept.Load(t.Context(), orders(), store.Version{}); return err }},
 		{"load of a known version", func() error { _, err := kept.Load(t.Context(), orders(), version); return err }},
+		{"history", func() error { _, err := kept.History(t.Context(), orders(), "1-0", 10); return err }},
 		{"commit", func() error { _, err := kept.Commit(t.Context(), full); return err }},
-		{"delete", func() error { _, err := kept.Delete(t.Context(), orders(), next); return err }},
+		{"delete", func() error { _, err := kept.Delete(t.Context(), orders(), next, nil); return err }},
 		{"create", func() error {
 			_, err := kept.Create(t.Context(), store.Create{Key: orders(), Token: "t", Event: []byte("e")})
 			return err

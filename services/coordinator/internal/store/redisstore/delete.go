@@ -11,18 +11,18 @@ import (
 
 // Delete implements store.Store. With the zero version it first loads the record to
 // find what cannot be read, and then removes it if that is still so.
-func (s *Store) Delete(ctx context.Context, key store.Key, version store.Version) (store.Committed, error) {
+func (s *Store) Delete(ctx context.Context, key store.Key, version store.Version, event []byte) (store.Committed, error) {
 	if err := key.Check(s.options.KeyPrefix); err != nil {
 		return store.Committed{}, err
 	}
 	keep := s.options.HistoryRetention.Milliseconds()
-	removal, args := s.scripts.remove, []any{strconv.FormatInt(version.Revision, 10), version.Token, keep}
+	removal, args := s.scripts.remove, []any{strconv.FormatInt(version.Revision, 10), version.Token, keep, event, s.options.HistoryLength}
 	if version == (store.Version{}) {
 		flaw, err := s.unreadable(ctx, key)
 		if err != nil {
 			return store.Committed{}, err
 		}
-		removal, args = s.scripts.purge, []any{keep, flaw.field}
+		removal, args = s.scripts.purge, []any{keep, event, s.options.HistoryLength, flaw.field}
 		if flaw.present {
 			args = append(args, flaw.text)
 		}

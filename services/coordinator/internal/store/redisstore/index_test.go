@@ -65,7 +65,7 @@ func TestARecordMadeWhileItsNameIsDeletedIsListed(t *testing.T) {
 		server, _, kept, version := start(t)
 		meddled := server.Client(t)
 		meddled.AddHook(before(command, 1, func() { create(t, kept) }))
-		_, err := newStore(t, meddled, redisstore.Options{}).Delete(t.Context(), orders(), version)
+		_, err := newStore(t, meddled, redisstore.Options{}).Delete(t.Context(), orders(), version, nil)
 		require.NoError(t, err)
 		keys, err := kept.List(t.Context())
 		require.NoError(t, err)

@@ -100,7 +100,7 @@ func TestHistoryIsBoundedAndOutlivesItsRecordForItsRetention(t *testing.T) {
 	require.NoError(t, err)
 	require.LessOrEqual(t, length, int64(10+100), "cut to whole nodes of the stream")
 
-	_, err = kept.Delete(t.Context(), orders(), version)
+	_, err = kept.Delete(t.Context(), orders(), version, nil)
 	require.NoError(t, err)
 	ttl, err := client.TTL(t.Context(), events).Result()
 	require.NoError(t, err)
@@ -169,7 +169,7 @@ func requireCorrupt(t *testing.T, client *redis.Client, kept *redisstore.Store, 
 		require.ErrorIs(t, err, store.ErrCorrupt)
 		_, err = kept.Commit(t.Context(), change(version))
 		require.ErrorIs(t, err, store.ErrCorrupt)
-		_, err = kept.Delete(t.Context(), orders(), version)
+		_, err = kept.Delete(t.Context(), orders(), version, nil)
 		require.ErrorIs(t, err, store.ErrCorrupt)
 	}
 	if field == "l:m1" {
@@ -186,7 +186,7 @@ func requireCorrupt(t *testing.T, client *redis.Client, kept *redisstore.Store, 
 	require.NoError(t, err)
 	require.Equal(t, before, after, "nothing was written")
 
-	_, err = kept.Delete(t.Context(), orders(), store.Version{})
+	_, err = kept.Delete(t.Context(), orders(), store.Version{}, nil)
 	require.NoError(t, err)
 	require.Equal(t, version, create(t, kept), "making it again is the repair (M6)")
 }
@@ -204,7 +204,7 @@ func TestARecordRepairedMeanwhileIsNotRemovedAsUnreadable(t *testing.T) {
 		meddled := server.Client(t)
 		// The first call finds what cannot be read, the second one removes it.
 		meddled.AddHook(before("evalsha", 2, func() { client.RestoreReplace(t.Context(), metadata, 0, whole) }))
-		_, err := newStore(t, meddled, redisstore.Options{}).Delete(t.Context(), orders(), store.Version{})
+		_, err := newStore(t, meddled, redisstore.Options{}).Delete(t.Context(), orders(), store.Version{}, nil)
 		require.ErrorIs(t, err, store.ErrConflict)
 		require.Equal(t, "1", client.HGet(t.Context(), metadata, "revision").Val())
 	}
@@ -224,7 +224,7 @@ func TestANewerLayoutIsNeitherReadNorRemoved(t *testing.T) {
 	_, err := kept.Load(t.Context(), orders(), store.Version{})
 	require.ErrorIs(t, err, store.ErrUnsupportedSchema)
 	require.NotErrorIs(t, err, store.ErrCorrupt)
-	_, err = kept.Delete(t.Context(), orders(), store.Version{})
+	_, err = kept.Delete(t.Context(), orders(), store.Version{}, nil)
 	require.ErrorIs(t, err, store.ErrUnsupportedSchema)
 	require.Equal(t, int64(1), client.Exists(t.Context(), metadata).Val())
 }
@@ -239,6 +239,21 @@ func TestAHistoryOfAnotherTypeRefusesTheCommitWhole(t *testing.T) {
 	require.ErrorAs(t, err, &corrupt)
 	require.Equal(t, "events", corrupt.Field)
 	require.Equal(t, before, client.HGetAll(t.Context(), metadata).Val())
+	_, err = kept.History(t.Context(), orders(), "", 1)
+	require.ErrorAs(t, err, &corrupt)
+	require.Equal(t, "events", corrupt.Field)
+	_, err = kept.Delete(t.Context(), orders(), version, []byte("deleted"))
+	require.NoError(t, err, "what is to go does not need a history")
+	require.Zero(t, client.Exists(t.Context(), metadata).Val())
+}
+
+func TestEntriesOfOthersInAHistoryHaveNoData(t *testing.T) {
+	t.Parallel()
+	_, client, kept, _ := start(t)
+	require.NoError(t, client.XAdd(t.Context(), &redis.XAddArgs{Stream: events, Values: []string{"note", "by hand"}}).Err())
+	found, err := kept.History(t.Context(), orders(), "", 10)
+	require.NoError(t, err)
+	require.Empty(t, found[len(found)-1].Data)
 }
 
 func TestTheStoreSurvivesScriptFlush(t *testing.T) {
@@ -251,6 +266,7 @@ func TestTheStoreSurvivesScriptFlush(t *testing.T) {
 			return err
 		},
 		func() error { _, err := kept.Ping(t.Context()); return err },
+		func() error { _, err := kept.History(t.Context(), orders(), "", 1); return err },
 		func() error {
 			lease, err := kept.Lease(t.Context(), orders(), time.Minute)
 			if err != nil {
@@ -266,7 +282,7 @@ func TestTheStoreSurvivesScriptFlush(t *testing.T) {
 			version = done.Version
 			return err
 		},
-		func() error { _, err := kept.Delete(t.Context(), orders(), version); return err },
+		func() error { _, err := kept.Delete(t.Context(), orders(), version, nil); return err },
 	}
 	for _, step := range steps {
 		require.NoError(t, client.ScriptFlush(t.Context()).Err())

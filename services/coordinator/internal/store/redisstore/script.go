@@ -38,7 +38,7 @@ type script struct {
 }
 
 type scripts struct {
-	load, create, commit, touch, remove, purge, take, extend, release, ping script
+	load, create, commit, touch, remove, purge, history, follow, take, extend, release, ping script
 }
 
 // compile puts the scripts together from their files.
@@ -54,6 +54,8 @@ func compile() (scripts, error) {
 		{&compiled.touch, []string{"common", "hear", "touch"}},
 		{&compiled.remove, []string{"common", "delete"}},
 		{&compiled.purge, []string{"common", "purge"}},
+		{&compiled.history, []string{"common", "history"}},
+		{&compiled.follow, []string{"common", "follow"}},
 		{&compiled.take, []string{"take"}},
 		{&compiled.extend, []string{"extend"}},
 		{&compiled.release, []string{"release"}},

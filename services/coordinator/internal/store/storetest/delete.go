@@ -19,7 +19,7 @@ func deleteClaims() []claim {
 
 func deleteGoes(t trial) {
 	version := heard(t, "m1")
-	done, err := t.Store.Delete(t.Context(), orders(), version)
+	done, err := t.Store.Delete(t.Context(), orders(), version, nil)
 	require.NoError(t, err)
 	require.Positive(t, done.Clock)
 	_, err = t.Store.Load(t.Context(), orders(), store.Version{})
@@ -33,7 +33,7 @@ func deleteGoes(t trial) {
 
 func deleteAbsent(t trial) {
 	for _, version := range []store.Version{{}, {Revision: 1, Token: "first"}} {
-		_, err := t.Store.Delete(t.Context(), orders(), version)
+		_, err := t.Store.Delete(t.Context(), orders(), version, nil)
 		require.ErrorIs(t, err, store.ErrNotFound)
 	}
 }
@@ -47,7 +47,7 @@ func deleteOtherVersion(t trial) {
 		{Token: version.Token},
 	} {
 		unchanged(t, func() {
-			_, err := t.Store.Delete(t.Context(), orders(), other)
+			_, err := t.Store.Delete(t.Context(), orders(), other, nil)
 			require.ErrorIs(t, err, store.ErrConflict)
 		})
 	}
@@ -56,7 +56,7 @@ func deleteOtherVersion(t trial) {
 func deleteZeroReadable(t trial) {
 	heard(t, "m1")
 	unchanged(t, func() {
-		_, err := t.Store.Delete(t.Context(), orders(), store.Version{})
+		_, err := t.Store.Delete(t.Context(), orders(), store.Version{}, nil)
 		require.ErrorIs(t, err, store.ErrConflict)
 	})
 }
@@ -66,7 +66,7 @@ func deleteZeroSpoiled(t trial) {
 		key := store.Key{Stream: "spoiled", Group: field}
 		createdAs(t, key)
 		t.Spoil(t.T, key, field)
-		_, err := t.Store.Delete(t.Context(), key, store.Version{})
+		_, err := t.Store.Delete(t.Context(), key, store.Version{}, nil)
 		require.NoError(t, err)
 		_, err = t.Store.Load(t.Context(), key, store.Version{})
 		require.ErrorIs(t, err, store.ErrNotFound)
@@ -77,7 +77,7 @@ func deleteZeroSpoiled(t trial) {
 func deleteVersionSpoiled(t trial) {
 	version := created(t)
 	t.Spoil(t.T, orders(), "revision")
-	_, err := t.Store.Delete(t.Context(), orders(), version)
+	_, err := t.Store.Delete(t.Context(), orders(), version, nil)
 	require.ErrorIs(t, err, store.ErrCorrupt)
 	_, err = t.Store.Load(t.Context(), orders(), store.Version{})
 	require.ErrorIs(t, err, store.ErrCorrupt)

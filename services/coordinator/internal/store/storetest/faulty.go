@@ -11,7 +11,7 @@ import (
 // Call is one call of a store that a Fault is asked about.
 type Call struct {
 	// Op is the method: "Load", "Create", "Commit", "Touch", "Delete", "List",
-	// "Lease" or "Ping".
+	// "Lease", "Ping" or "History".
 	Op string
 	// Key is the record's; it is zero for List and Ping.
 	Key store.Key
@@ -23,16 +23,16 @@ type Fault func(ctx context.Context, call Call) error
 
 // Faulty is a store that fails on command.
 type Faulty struct {
-	inner store.Store
+	inner store.Archive
 
 	mu            sync.Mutex
 	before, after Fault
 }
 
-var _ store.Store = (*Faulty)(nil)
+var _ store.Archive = (*Faulty)(nil)
 
 // NewFaulty returns a store that behaves as inner until Before or After is called.
-func NewFaulty(inner store.Store) *Faulty { return &Faulty{inner: inner} }
+func NewFaulty(inner store.Archive) *Faulty { return &Faulty{inner: inner} }
 
 // Before sets the fault asked before a call: its error is returned and the call never
 // reaches the store. Nil ends it.
@@ -71,8 +71,8 @@ func (f *Faulty) Touch(ctx context.Context, t store.Touch) (store.Touched, error
 }
 
 // Delete implements store.Store.
-func (f *Faulty) Delete(ctx context.Context, key store.Key, version store.Version) (store.Committed, error) {
-	return pass(ctx, f, Call{"Delete", key}, func() (store.Committed, error) { return f.inner.Delete(ctx, key, version) })
+func (f *Faulty) Delete(ctx context.Context, key store.Key, version store.Version, event []byte) (store.Committed, error) {
+	return pass(ctx, f, Call{"Delete", key}, func() (store.Committed, error) { return f.inner.Delete(ctx, key, version, event) })
 }
 
 // List implements store.Store.
@@ -88,6 +88,11 @@ func (f *Faulty) Lease(ctx context.Context, key store.Key, ttl time.Duration) (s
 // Ping implements store.Store.
 func (f *Faulty) Ping(ctx context.Context) (store.Millis, error) {
 	return pass(ctx, f, Call{Op: "Ping"}, func() (store.Millis, error) { return f.inner.Ping(ctx) })
+}
+
+// History implements store.Historian.
+func (f *Faulty) History(ctx context.Context, key store.Key, after string, limit int) ([]store.Event, error) {
+	return pass(ctx, f, Call{"History", key}, func() ([]store.Event, error) { return f.inner.History(ctx, key, after, limit) })
 }
 
 func pass[T any](ctx context.Context, f *Faulty, call Call, do func() (T, error)) (T, error) {

@@ -28,6 +28,8 @@ func TestFaultBeforeKeepsACallFromTheStoreAndAfterLosesItsAnswer(t *testing.T) {
 	require.ErrorIs(t, err, store.ErrUnavailable)
 	_, err = faulty.Load(t.Context(), key, store.Version{})
 	require.ErrorIs(t, err, store.ErrNotFound)
+	_, err = faulty.History(t.Context(), key, "", 1)
+	require.ErrorIs(t, err, store.ErrNotFound)
 
 	faulty.Before(nil)
 	faulty.After(fault)
@@ -37,6 +39,14 @@ func TestFaultBeforeKeepsACallFromTheStoreAndAfterLosesItsAnswer(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "a", snapshot.Version.Token)
 
+	faulty.After(func(_ context.Context, call storetest.Call) error {
+		if call == (storetest.Call{Op: "History", Key: key}) {
+			return lost
+		}
+		return nil
+	})
+	_, err = faulty.History(t.Context(), key, "", 1)
+	require.ErrorIs(t, err, lost)
 	faulty.After(nil)
 	_, err = faulty.Create(t.Context(), store.Create{Key: key, Token: "b"})
 	require.ErrorIs(t, err, store.ErrExists)

@@ -43,10 +43,10 @@ func listDeleted(t trial) {
 	version := created(t)
 	other := store.Key{Stream: "orders"}
 	createdAs(t, other)
-	_, err := t.Store.Delete(t.Context(), orders(), store.Version{Revision: 9, Token: "x"})
+	_, err := t.Store.Delete(t.Context(), orders(), store.Version{Revision: 9, Token: "x"}, nil)
 	require.ErrorIs(t, err, store.ErrConflict)
 	require.Len(t, listed(t), 2)
-	_, err = t.Store.Delete(t.Context(), orders(), version)
+	_, err = t.Store.Delete(t.Context(), orders(), version, nil)
 	require.NoError(t, err)
 	require.Equal(t, []store.Key{other}, listed(t))
 	created(t)

@@ -52,9 +52,11 @@ func malformedKeys(t trial) {
 		invalid(t, err)
 		_, err = t.Store.Touch(t.Context(), store.Touch{Key: key})
 		invalid(t, err)
-		_, err = t.Store.Delete(t.Context(), key, store.Version{})
+		_, err = t.Store.Delete(t.Context(), key, store.Version{}, nil)
 		invalid(t, err)
 		_, err = t.Store.Lease(t.Context(), key, lifetime)
+		invalid(t, err)
+		_, err = t.Store.History(t.Context(), key, "", 1)
 		invalid(t, err)
 	}
 	require.Empty(t, listed(t))

@@ -16,8 +16,9 @@ import (
 
 // Harness is an empty store under test with what the contract does not show.
 type Harness struct {
-	Store store.Store
-	// History returns the events of the record's history, oldest first.
+	Store store.Archive
+	// History returns the events of the record's history, oldest first, read by other
+	// means than the store's own.
 	History func(t *testing.T, key store.Key) [][]byte
 	// Pass returns when the store's clock has moved by at least d.
 	Pass func(t *testing.T, d time.Duration)
@@ -51,6 +52,7 @@ func Run(t *testing.T, open func(t *testing.T) Harness) {
 		"touch":     touchClaims(),
 		"delete":    deleteClaims(),
 		"list":      listClaims(),
+		"history":   historyClaims(),
 		"lease":     leaseClaims(),
 		"race":      raceClaims(),
 		"malformed": malformedClaims(),
