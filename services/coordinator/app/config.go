@@ -5,6 +5,7 @@ import (
 
 	"github.com/redis-stream-coordinator/rsc/libs/config"
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/store/redisstore"
 )
 
 // The values of Store.Type.
@@ -35,8 +36,14 @@ type API struct {
 
 // Store says where the metadata is kept.
 type Store struct {
-	Type      string `koanf:"type" usage:"memory (lost when the process ends) or redis"`
-	KeyPrefix string `koanf:"key-prefix" usage:"prefix of the coordinator's own Redis keys"`
+	Type      string     `koanf:"type" usage:"memory (lost when the process ends) or redis"`
+	KeyPrefix string     `koanf:"key-prefix" usage:"prefix of the coordinator's own Redis keys"`
+	Redis     RedisStore `koanf:"redis"`
+}
+
+// RedisStore is what holds for the metadata in Redis only.
+type RedisStore struct {
+	WaitReplicas string `koanf:"wait-replicas" usage:"auto answers a structural change only after a replica of Redis has it, where there are replicas; off lets a failover lose what was answered"`
 }
 
 // Redis says where Redis is. URL, when set, stands for host, port, addresses, cluster,
@@ -86,13 +93,20 @@ func DefaultConfig() Config {
 		Listen:          ":8081",
 		ShutdownTimeout: 10 * time.Second,
 		API:             API{BasePath: protocol.BasePath},
-		Store:           Store{Type: StoreRedis, KeyPrefix: protocol.DefaultKeyPrefix},
+		Store:           defaultStore(),
 		Redis:           Redis{Host: "127.0.0.1", Port: 6379},
 		Coordination:    defaultCoordination(),
 		Defaults:        Defaults{InitialShardCount: protocol.DefaultInitialShards},
 		Limits:          Limits{MaxShards: protocol.DefaultMaxShards, MaxMembers: 10_000},
 		Provisioning:    Provisioning{Enabled: true},
 		Log:             Log{Level: "info", Format: "text"},
+	}
+}
+
+func defaultStore() Store {
+	return Store{
+		Type: StoreRedis, KeyPrefix: protocol.DefaultKeyPrefix,
+		Redis: RedisStore{WaitReplicas: string(redisstore.WaitAuto)},
 	}
 }
 

@@ -74,11 +74,13 @@ func TestDocumentedExampleLoadsAndEqualsTheDefaults(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, app.DefaultConfig(), cfg)
 
-	cfg, err = load(t, documented, "REDIS_HOST=db", "REDIS_PASSWORD=hunter2", "RSC_STORE_TYPE=memory", "RSC_REDIS_TLS=true")
+	cfg, err = load(t, documented, "REDIS_HOST=db", "REDIS_PASSWORD=hunter2", "RSC_STORE_TYPE=memory", "RSC_REDIS_TLS=true",
+		"RSC_STORE_REDIS_WAIT_REPLICAS=off")
 	require.NoError(t, err)
 	require.Equal(t, "db", cfg.Redis.Host)
 	require.Equal(t, "hunter2", cfg.Redis.Password.Reveal())
 	require.Equal(t, app.StoreMemory, cfg.Store.Type)
+	require.Equal(t, "off", cfg.Store.Redis.WaitReplicas)
 	require.True(t, cfg.Redis.TLS)
 }
 
@@ -106,7 +108,7 @@ coordinator:
   listen: 8081
   shutdown-timeout: 0s
   api: {base-path: coord}
-  store: {type: jdbc, key-prefix: "a{b}"}
+  store: {type: jdbc, key-prefix: "a{b}", redis: {wait-replicas: always}}
   redis: {port: 0, database: -1, addresses: [db], pool-size: -1, tls-ca-file: /nowhere}
   coordination:
     rebalance-timeout: 1s
@@ -118,7 +120,7 @@ coordinator:
   colour: red
 `)
 	for _, key := range []string{
-		"listen", "shutdown-timeout", "api.base-path", "store.type", "store.key-prefix", "redis.addresses", "redis.pool-size",
+		"listen", "shutdown-timeout", "api.base-path", "store.type", "store.key-prefix", "store.redis.wait-replicas", "redis.addresses", "redis.pool-size",
 		"redis.tls-ca-file", "redis.*", "coordination.rebalance-timeout", "coordination.event-loop.interval",
 		"coordination.event-loop.sweep-interval", "coordination.state-mutex.ttl-ms", "coordination.state-mutex.acquire-timeout-ms",
 		"coordination.state-mutex.retry-interval-ms", "defaults.initial-shard-count", "limits.max-members", "log.level",
@@ -126,7 +128,7 @@ coordinator:
 	} {
 		require.ErrorContains(t, err, key)
 	}
-	require.Len(t, strings.Split(err.Error(), "\n"), 21, "%v", err)
+	require.Len(t, strings.Split(err.Error(), "\n"), 22, "%v", err)
 }
 
 func TestRedisCanBeGivenInEveryForm(t *testing.T) {

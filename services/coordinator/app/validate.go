@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/store/redisstore"
 )
 
 // minRoutingLease is how long old producers keep a routing answer (protocol, Terms).
@@ -43,6 +44,10 @@ func (c Config) validateStore() error {
 	var problems []error
 	if c.Store.Type != StoreMemory && c.Store.Type != StoreRedis {
 		problems = append(problems, fmt.Errorf("store.type is %q, it must be %s or %s", c.Store.Type, StoreMemory, StoreRedis))
+	}
+	if wait := redisstore.WaitReplicas(c.Store.Redis.WaitReplicas); wait != redisstore.WaitAuto && wait != redisstore.WaitOff {
+		problems = append(problems, fmt.Errorf("store.redis.wait-replicas is %q, it must be %s or %s",
+			wait, redisstore.WaitAuto, redisstore.WaitOff))
 	}
 	if err := protocol.CheckStreamPrefix(c.Store.KeyPrefix, ""); err != nil {
 		problems = append(problems, fmt.Errorf("store.key-prefix: %w", err))

@@ -39,9 +39,18 @@ func (s *Store) Commit(ctx context.Context, c store.Commit) (store.Committed, er
 	if answer.word != wordOK {
 		return store.Committed{}, answer.refusal(c.Key)
 	}
+	history, err := answer.takeHistory()
+	if err != nil {
+		return store.Committed{}, err
+	}
 	done := store.Committed{Version: next}
-	done.Clock, done.Deadlines, done.Applied, err = answer.times(len(c.Beats))
-	return done, err
+	if done.Clock, done.Deadlines, done.Applied, err = answer.times(len(c.Beats)); err != nil {
+		return store.Committed{}, err
+	}
+	if err := s.replicated(ctx, keys.record, history); err != nil {
+		return store.Committed{}, err
+	}
+	return done, nil
 }
 
 // appendHeard appends beats and newcomers in the form of hear.lua.

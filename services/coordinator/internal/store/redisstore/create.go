@@ -17,28 +17,38 @@ func (s *Store) Create(ctx context.Context, c store.Create) (store.Committed, er
 	if err := s.enlist(ctx, c.Key); err != nil {
 		return store.Committed{}, err
 	}
-	done, err := s.create(ctx, c)
+	done, history, err := s.create(ctx, c)
 	if err == nil || errors.Is(err, store.ErrExists) {
 		if failed := s.enlist(ctx, c.Key); failed != nil {
 			return store.Committed{}, failed
 		}
 	}
-	return done, err
+	if err != nil {
+		return store.Committed{}, err
+	}
+	if err := s.replicated(ctx, s.keys.of(c.Key).record, history); err != nil {
+		return store.Committed{}, err
+	}
+	return done, nil
 }
 
-func (s *Store) create(ctx context.Context, c store.Create) (store.Committed, error) {
+// create returns with the answer the history that a replica has to follow.
+func (s *Store) create(ctx context.Context, c store.Create) (done store.Committed, history string, err error) {
 	keys := s.keys.of(c.Key)
 	answer, err := s.run(ctx, s.scripts.create, writes, []string{keys.record, keys.events},
 		c.Token, c.Schema, layoutVersion, c.Aggregate, c.Event, s.options.HistoryLength)
 	if err != nil {
-		return store.Committed{}, s.fault(c.Key, err)
+		return store.Committed{}, "", s.fault(c.Key, err)
 	}
 	if answer.word != wordOK {
-		return store.Committed{}, answer.refusal(c.Key)
+		return store.Committed{}, "", answer.refusal(c.Key)
+	}
+	if history, err = answer.takeHistory(); err != nil {
+		return store.Committed{}, "", err
 	}
 	clock, ok := answer.millis(0)
 	if !ok {
-		return store.Committed{}, answer.unexpected()
+		return store.Committed{}, "", answer.unexpected()
 	}
-	return store.Committed{Version: store.Version{Revision: 1, Token: c.Token}, Clock: clock}, nil
+	return store.Committed{Version: store.Version{Revision: 1, Token: c.Token}, Clock: clock}, history, nil
 }

@@ -7,11 +7,13 @@
 //	script.go      how a script is run: EVALSHA, NOSCRIPT, retries, READONLY
 //	fault.go       errors of Redis as errors of the contract
 //	load.go …      one file a method; the atomic step of each is in lua/
+//	wait.go        a structural write is answered when a replica has it
 //	index.go       the set that List reads, and its repair
 //
-// Each of Load, Create, Commit, Touch and Delete is one script call on one slot, and
+// Each of Load, Create, Commit, Touch, Delete and History is one script call on one slot, and
 // the script is the critical section: nothing is held between calls. Time is the TIME
-// of the server that owns the slot. Keys of records have no TTL.
+// of the server that owns the slot. Keys of records have no TTL. With replicas, Create
+// and Commit wait for one of them in a second call (protocol M3).
 //
 // Not obvious:
 //   - Scripts check everything before they write, and their first write is the one that
@@ -49,6 +51,12 @@ type Options struct {
 	// LeaseWait bounds how long Lease waits for another holder; 0 is 5 s, a negative
 	// value does not wait.
 	LeaseWait time.Duration
+	// WaitReplicas says whether Create and Commit wait for a replica (protocol M3); empty
+	// is WaitAuto.
+	WaitReplicas WaitReplicas
+	// WaitTimeout bounds that wait; 0 is 1 s. It is shorter than the read timeout of the
+	// client.
+	WaitTimeout time.Duration
 }
 
 func (o Options) withDefaults() Options {
@@ -64,10 +72,16 @@ func (o Options) withDefaults() Options {
 	if o.LeaseWait == 0 {
 		o.LeaseWait = 5 * time.Second
 	}
+	if o.WaitReplicas == "" {
+		o.WaitReplicas = WaitAuto
+	}
+	if o.WaitTimeout == 0 {
+		o.WaitTimeout = time.Second
+	}
 	return o
 }
 
-// Store is a store.Store in Redis. It is safe for concurrent use.
+// Store is a store.Archive in Redis. It is safe for concurrent use.
 type Store struct {
 	client  redis.UniversalClient
 	options Options
@@ -75,13 +89,16 @@ type Store struct {
 	scripts scripts
 }
 
-var _ store.Store = (*Store)(nil)
+var _ store.Archive = (*Store)(nil)
 
 // New returns a Store that uses the client, which stays the caller's to close and must
 // not route commands to replicas (libs/redisx builds such clients). It sends nothing.
-// It fails with store.ErrInvalid on a bad key prefix.
+// It fails with store.ErrInvalid on a bad key prefix or wait.
 func New(client redis.UniversalClient, options Options) (*Store, error) {
 	options = options.withDefaults()
+	if err := options.checkWait(); err != nil {
+		return nil, err
+	}
 	keys, err := newKeyspace(options.KeyPrefix)
 	if err != nil {
 		return nil, err

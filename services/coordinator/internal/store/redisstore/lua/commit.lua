@@ -2,6 +2,7 @@
 -- token, schema, layout, aggregate, identity or '', lease token or '', event or '',
 -- length of the history, and how many unmoved, forgotten, beats and newcomers follow.
 -- Unmoved: field, deadline, sequence. Forgotten: the fields of liveness and successor.
+-- Answers the clock, deadline and applied of each beat, and which history a replica follows.
 local unmoved, forgotten, beats, newcomers = tonumber(ARGV[12]), tonumber(ARGV[13]), tonumber(ARGV[14]), tonumber(ARGV[15])
 local atUnmoved = 16
 local atForgotten = atUnmoved + 3 * unmoved
@@ -12,6 +13,8 @@ for i = 0, unmoved - 1 do fields[#fields + 1] = ARGV[atUnmoved + 3 * i] end
 for i = 0, beats - 1 do fields[#fields + 1] = ARGV[atBeats + 4 * i] end
 local stored, failed = fetch(KEYS[1], fields)
 if failed then return failed end
+local this, replica, followed = identity()
+if replica then return replica end
 
 local now = clock()
 local answer = {'ok', now}
@@ -23,15 +26,12 @@ if stored.revision == ARGV[3] and stored.token == ARGV[4] then
     answer[#answer + 1] = tonumber(ends or 0)
     answer[#answer + 1] = told == ARGV[atBeats + 4 * i + 1] and 1 or 0
   end
+  answer[#answer + 1] = followed
   return answer
 end
 if stored.revision ~= ARGV[1] or stored.token ~= ARGV[2] then return differs(KEYS[1], stored) end
 
-if ARGV[8] ~= '' then
-  local this, refused = identity()
-  if refused then return refused end
-  if this ~= ARGV[8] then return {'conflict', 'store identity'} end
-end
+if ARGV[8] ~= '' and this ~= ARGV[8] then return {'conflict', 'store identity'} end
 if ARGV[9] ~= '' and redis.pcall('GET', KEYS[3]) ~= ARGV[9] then return {'conflict', 'lease'} end
 for at = atUnmoved, atForgotten - 1, 3 do
   local deadline, sequence = '0', '0'
@@ -55,4 +55,5 @@ if refused then return refused end
 for at = atForgotten, atBeats - 1 do
   if not stored[ARGV[at]] then redis.call('HDEL', KEYS[1], ARGV[at]) end
 end
+answer[#answer + 1] = followed
 return answer

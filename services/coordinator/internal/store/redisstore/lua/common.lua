@@ -27,17 +27,19 @@ end
 
 -- identity returns the name of this server's history (protocol M1), 'none' where INFO
 -- is refused. On a replica it returns an error instead: what a replica holds or lacks
--- is no answer.
+-- is no answer. The third result is the name again where a replica follows, which has
+-- done with copying, and empty otherwise (protocol M3).
 local function identity()
   local info = redis.pcall('INFO', 'replication', 'server')
-  if type(info) ~= 'string' then return 'none' end
+  if type(info) ~= 'string' then return 'none', nil, '' end
   if string.find(info, 'role:slave', 1, true) then
     return nil, redis.error_reply('READONLY the record was asked for on a replica')
   end
   local history = string.match(info, 'master_replid:(%x+)')
   local run = string.match(info, 'run_id:(%x+)')
-  if not history or not run then return 'none' end
-  return history .. '/' .. run
+  if not history or not run then return 'none', nil, '' end
+  local name = history .. '/' .. run
+  return name, nil, string.find(info, '\nslave%d+:[^\r\n]*state=online') and name or ''
 end
 
 -- fetch reads fields of the record into a table by name, false where absent.
