@@ -35,8 +35,25 @@ func (l *Loop) note(key store.Key, err error) {
 // errGone marks the absence of a record that should be there.
 var errGone = errors.New("metadata is gone")
 
-// Forget drops what is remembered of a deleted or repaired record.
-func (l *Loop) Forget(key store.Key) { l.note(key, nil) }
+// Mended tells that a record was made anew after it was lost.
+func (l *Loop) Mended(key store.Key) { l.note(key, nil) }
+
+// Deleted tells that a group was deleted on purpose: what was seen of it here is no
+// evidence against a later one of its name (M1).
+func (l *Loop) Deleted(key store.Key) {
+	l.note(key, nil)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	w := l.workers[key]
+	if w == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.forget = true; !w.busy {
+		delete(l.workers, key)
+	}
+}
 
 // forgetStream drops what is remembered of a stream that nothing says should exist.
 func (l *Loop) forgetStream(prefix string) {

@@ -9,6 +9,7 @@ import (
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/codec"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/group"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/loop"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/store"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/stream"
 )
@@ -64,7 +65,7 @@ func TestVanishedGroupIsAProblemADeletedOneIsNot(t *testing.T) {
 		require.Contains(t, l.Problems()[0], "metadata is gone")
 
 		m.create(orders, 1)
-		l.Forget(orders)
+		l.Mended(orders)
 		require.Empty(t, l.Problems())
 		a.beat(t, l)
 		m.remove(store.Key{Stream: "orders"})
@@ -91,7 +92,7 @@ func (m *machine) createStream(prefix string, active ...string) {
 func (m *machine) remove(key store.Key) {
 	loaded, err := m.kept.Load(m.t.Context(), key, store.Version{})
 	require.NoError(m.t, err)
-	_, err = m.kept.Delete(m.t.Context(), key, loaded.Version)
+	_, err = m.kept.Delete(m.t.Context(), key, loaded.Version, nil)
 	require.NoError(m.t, err)
 }
 
@@ -123,4 +124,72 @@ func (m *machine) damage(key store.Key) {
 		Key: key, Prev: loaded.Version, Token: m.nonce(), Schema: codec.Schema, Aggregate: []byte(`{"streamPrefix":`),
 	})
 	require.NoError(m.t, err)
+}
+
+// M1: what a coordinator saw itself is evidence, without any member that knows of it.
+func TestRollbackIsNoticedFromMemory(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(m *machine) {
+		t := m.t
+		m.create(orders, 1)
+		c1, c2 := m.coordinator(false), m.coordinator(false)
+		before := m.kept.Dump()
+		(&member{id: "a", incarnation: "i"}).beat(t, c1)
+		(&member{id: "b", incarnation: "i"}).beat(t, c1)
+		require.Equal(t, protocol.StatusOK, (&member{id: "c", incarnation: "i"}).beat(t, c2).Status)
+		m.kept.Restore(before)
+
+		fresh := &member{id: "x", incarnation: "i"}
+		require.Equal(t, protocol.StatusSyncMetadata, fresh.beat(t, c1).Status, "a is forgotten and may be reading")
+		view, err := c1.View(t.Context(), orders)
+		require.NoError(t, err)
+		lineage := view.Group.Lineage
+		(&member{id: "y", incarnation: "i"}).beat(t, c2)
+		(&member{id: "z", incarnation: "i"}).beat(t, c1)
+		view, err = c1.View(t.Context(), orders)
+		require.NoError(t, err)
+		require.Equal(t, lineage, view.Group.Lineage, "T14: the other coordinator's memory is of a history that is known now")
+	})
+}
+
+func TestDeletedGroupLeavesNoEvidence(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(m *machine) {
+		t := m.t
+		m.create(orders, 1)
+		l := m.coordinator(false)
+		a := &member{id: "a", incarnation: "i"}
+		a.beat(t, l)
+		m.remove(orders)
+		l.Deleted(orders)
+		m.create(orders, 1)
+		require.Equal(t, protocol.StatusOK, (&member{id: "b", incarnation: "i"}).beat(t, l).Status)
+	})
+}
+
+// T14: a group whose key was lost and that was made again under its name.
+func TestLostAndRecreatedGroupRaisesTheBarrierOnce(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(m *machine) {
+		t := m.t
+		m.create(orders, 1)
+		c1, c2 := m.coordinator(false), m.coordinator(false)
+		a := &member{id: "a", incarnation: "i"}
+		a.beat(t, c1)
+		a.beat(t, c2)
+		m.remove(orders)
+		require.Equal(t, protocol.StatusUnknownMemberID, a.beat(t, c1).Status)
+		m.create(orders, 1)
+		require.Equal(t, protocol.StatusSyncMetadata, (&member{id: "x", incarnation: "i"}).beat(t, c1).Status)
+		view, err := c1.View(t.Context(), orders)
+		require.NoError(t, err)
+		until := view.Group.BarrierUntil
+		m.pass(3 * time.Second)
+		for _, l := range []*loop.Loop{c1, c2, c1} {
+			(&member{id: "y", incarnation: "i"}).beat(t, l)
+		}
+		view, err = c1.View(t.Context(), orders)
+		require.NoError(t, err)
+		require.Equal(t, until, view.Group.BarrierUntil, "the barrier is not extended again and again")
+	})
 }

@@ -56,10 +56,16 @@ func (w *worker) attempt(ctx context.Context, requests []*protocol.HeartbeatRequ
 	if !fresh && !out.Steady {
 		return nil, errNotSteady
 	}
+	var err error
 	if out.Next != nil {
-		return out.Replies, w.commit(ctx, out)
+		err = w.commit(ctx, out)
+	} else {
+		err = w.touch(ctx, out)
 	}
-	return out.Replies, w.touch(ctx, out)
+	if err == nil {
+		w.seen = group.Sighting{Lineage: w.snap.g.Lineage, Revision: w.snap.version.Revision}
+	}
+	return out.Replies, err
 }
 
 func (w *worker) input(requests []*protocol.HeartbeatRequest, fresh bool) group.Input {
@@ -69,6 +75,7 @@ func (w *worker) input(requests []*protocol.HeartbeatRequest, fresh bool) group.
 	if fresh {
 		in.ServedAt = group.Millis(w.snap.servedAt)
 		in.Identity = w.snap.identity
+		in.Revision, in.Seen = w.snap.version.Revision, w.seen
 		in.ClockJumped = w.watch.jumped
 		in.Nonce = w.loop.nonce()
 	}

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/group"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/store"
 )
 
@@ -36,12 +37,14 @@ type worker struct {
 	queue  []*task
 	busy   bool
 	ticked bool // a tick is queued
+	forget bool // the group was deleted: what was seen of it is no evidence (M1)
 	next   wake // when the group wants to be ticked
 
 	// The fields below belong to the running batch.
 	snap    *snapshot
 	watch   clockWatch
-	damaged error // set when the core panicked on this group: nothing is decided any more
+	seen    group.Sighting // the last state that this process saw, kept when it is gone (M1)
+	damaged error          // set when the core panicked on this group: nothing is decided any more
 }
 
 // add queues a task and tells whether the worker has to be started.
@@ -64,7 +67,8 @@ func (w *worker) add(t *task) bool {
 func (w *worker) run(ctx context.Context) {
 	defer w.loop.running.Done()
 	for {
-		groupless := w.snap == nil && w.damaged == nil // read while the worker is still ours
+		// Read while the worker is still ours.
+		groupless := w.snap == nil && w.damaged == nil && w.seen == group.Sighting{}
 		batch := w.take()
 		if batch == nil {
 			if groupless {
@@ -85,6 +89,9 @@ func (w *worker) take() []*task {
 		w.busy = false
 		w.queue = nil
 		return nil
+	}
+	if w.forget {
+		w.seen, w.forget = group.Sighting{}, false
 	}
 	n := min(len(w.queue), w.loop.cfg.Batch)
 	batch := w.queue[:n:n]
