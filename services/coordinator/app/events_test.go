@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
@@ -137,7 +138,10 @@ func TestPagesOfACappedHistoryAreCompleteFromTheOldestEventKept(t *testing.T) {
 	t.Parallel()
 	server := redisproc.Start(t)
 	rdb := server.Client(t)
-	c := start(t, settings(server), app.Deps{})
+	cfg := settings(server)
+	cfg.Coordination.MemberLeaseTTL = time.Minute // an expiry meanwhile would be an event that trims
+	cfg.Coordination.RebalanceTimeout = 2 * time.Minute
+	c := start(t, cfg, app.Deps{})
 	c.createOrders("billing")
 	first := c.page("").Events[0]
 	settle(c, newMember("ma", ordersURL))
