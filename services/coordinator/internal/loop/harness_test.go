@@ -38,7 +38,8 @@ type door struct {
 	store.Store
 	loads, touches, commits atomic.Int64
 	down                    atomic.Bool
-	beforeWrite             func() // called once before the next write
+	garble                  atomic.Bool // aggregates of groups are read as nonsense
+	beforeWrite             func()      // called once before the next write
 	mu                      sync.Mutex
 }
 
@@ -64,7 +65,11 @@ func (d *door) Load(ctx context.Context, key store.Key, known store.Version) (st
 	if err := d.enter(&d.loads); err != nil {
 		return store.Snapshot{}, err
 	}
-	return d.Store.Load(ctx, key, known)
+	loaded, err := d.Store.Load(ctx, key, known)
+	if d.garble.Load() && loaded.Record != nil && key.Group != "" {
+		loaded.Record.Aggregate = []byte("{")
+	}
+	return loaded, err
 }
 
 func (d *door) Touch(ctx context.Context, t store.Touch) (store.Touched, error) {

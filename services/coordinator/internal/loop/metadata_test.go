@@ -193,3 +193,27 @@ func TestLostAndRecreatedGroupRaisesTheBarrierOnce(t *testing.T) {
 		require.Equal(t, until, view.Group.BarrierUntil, "the barrier is not extended again and again")
 	})
 }
+
+// M6: a record that was damaged without a new version does not go on living in the cache
+// of a coordinator that knows the version.
+func TestDamageUnderTheSameVersionIsFoundByTheSweep(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(m *machine) {
+		t := m.t
+		m.create(orders, 1)
+		m.createStream("orders", "g")
+		l := m.coordinator(true)
+		a := &member{id: "a", incarnation: "i"}
+		a.beat(t, l)
+		m.door.garble.Store(true)
+		for range 61 {
+			m.pass(time.Second)
+			a.beat(t, l)
+		}
+		require.Len(t, l.Problems(), 1)
+		require.Equal(t, protocol.StatusUnknownMemberID, a.beat(t, l).Status)
+		m.door.garble.Store(false)
+		require.NotEqual(t, protocol.StatusUnknownMemberID, a.beat(t, l).Status)
+		require.Empty(t, l.Problems())
+	})
+}

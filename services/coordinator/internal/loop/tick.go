@@ -97,12 +97,29 @@ func (l *Loop) sweepStream(ctx context.Context, prefix string, indexed []store.K
 	}
 }
 
-// checkGroup notes a group that its stream's record names and that has no record.
+// checkGroup looks at the record of a group that its stream's record names: one that is
+// gone or cannot be read fails closed, also for a worker that knows its version (M6).
 func (l *Loop) checkGroup(ctx context.Context, key store.Key) {
 	call, cancel := context.WithTimeout(ctx, l.cfg.CallTimeout)
 	defer cancel()
-	if _, err := l.store.Load(call, key, store.Version{}); errors.Is(err, store.ErrNotFound) {
+	_, err := l.View(call, key)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
 		l.note(key, fmt.Errorf("%w, the stream's record names the group: %w", errGone, err))
+	case unreadable(err):
+		l.note(key, err)
+		l.distrust(key)
+	}
+}
+
+// distrust makes the group's worker read the whole record before it decides again.
+func (l *Loop) distrust(key store.Key) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if w := l.workers[key]; w != nil {
+		w.mu.Lock()
+		w.reread = true
+		w.mu.Unlock()
 	}
 }
 

@@ -38,6 +38,7 @@ type worker struct {
 	busy   bool
 	ticked bool // a tick is queued
 	forget bool // the group was deleted: what was seen of it is no evidence (M1)
+	reread bool // the stored record differs from the snapshot of its version (M6)
 	next   wake // when the group wants to be ticked
 
 	// The fields below belong to the running batch.
@@ -92,6 +93,9 @@ func (w *worker) take() []*task {
 	}
 	if w.forget {
 		w.seen, w.forget = group.Sighting{}, false
+	}
+	if w.reread {
+		w.snap, w.reread = nil, false
 	}
 	n := min(len(w.queue), w.loop.cfg.Batch)
 	batch := w.queue[:n:n]
