@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"os/signal"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redis-stream-coordinator/rsc/libs/config"
+	"github.com/redis-stream-coordinator/rsc/libs/redisx"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/app"
 )
 
@@ -103,21 +103,12 @@ func (c *command) serve(cmd *cobra.Command, _ []string) error {
 		return config.Print(c.out, cfg)
 	}
 	log := cfg.Log.Logger(c.errOut)
-	redis.SetLogger(clientLog{log})
+	redis.SetLogger(redisx.NewClientLog(log))
 	coordinator, err := app.New(cmd.Context(), cfg, app.Deps{Logger: log})
 	if err != nil {
 		return err
 	}
 	return coordinator.Run(cmd.Context())
-}
-
-// clientLog takes what the Redis client says about connections. States that matter are
-// logged where they are met, so this is for debugging.
-type clientLog struct{ log *slog.Logger }
-
-// Printf implements the logger of the Redis client.
-func (l clientLog) Printf(ctx context.Context, format string, args ...any) {
-	l.log.DebugContext(ctx, "Redis client", "says", fmt.Sprintf(format, args...))
 }
 
 func noArguments(_ *cobra.Command, args []string) error {

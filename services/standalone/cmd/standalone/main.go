@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
@@ -16,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redis-stream-coordinator/rsc/libs/config"
+	"github.com/redis-stream-coordinator/rsc/libs/redisx"
 	coordinator "github.com/redis-stream-coordinator/rsc/services/coordinator/app"
 	"github.com/redis-stream-coordinator/rsc/services/standalone/app"
 )
@@ -135,16 +135,8 @@ func (c *command) serve(cmd *cobra.Command, _ []string) error {
 	}
 	c.options.Settings = settings
 	c.options.Log = settings.Log.Logger(c.errOut)
-	redis.SetLogger(clientLog{c.options.Log})
+	redis.SetLogger(redisx.NewClientLog(c.options.Log))
 	return app.Run(cmd.Context(), c.options)
-}
-
-// clientLog takes what the Redis client says about connections, for debugging.
-type clientLog struct{ log *slog.Logger }
-
-// Printf implements the logger of the Redis client.
-func (l clientLog) Printf(ctx context.Context, format string, args ...any) {
-	l.log.DebugContext(ctx, "Redis client", "says", fmt.Sprintf(format, args...))
 }
 
 func noArguments(_ *cobra.Command, args []string) error {
