@@ -30,7 +30,7 @@ func (w *worker) load(ctx context.Context) error {
 	} else if next.g, err = decodeGroup(loaded.Record); err != nil {
 		return err
 	}
-	next.live, next.detail = liveFrom(loaded.Liveness)
+	next.live = liveFrom(loaded.Liveness)
 	w.snap = next
 	w.watch.observe(loaded.Clock, sent, w.loop.cfg.Group.Lease)
 	w.plan()
@@ -114,7 +114,6 @@ func (w *worker) heard(out group.Output, beats []store.Beat, deadlines []store.M
 		if applied[i] {
 			l.HeardAt, l.Incarnation, l.Sequence = group.Millis(now), b.Incarnation, b.Sequence
 			l.RequestID, l.SyncVersion = b.RequestID, b.SyncVersion
-			w.snap.detail[b.Member] = b.Detail
 		}
 		w.snap.live[b.Member] = l
 	}
@@ -125,7 +124,6 @@ func (w *worker) heard(out group.Output, beats []store.Beat, deadlines []store.M
 	}
 	for _, id := range out.Forget {
 		delete(w.snap.live, id)
-		delete(w.snap.detail, id)
 	}
 	w.lend(out.Replies, deadlines, now)
 	w.watch.observe(now, sent, w.loop.cfg.Group.Lease)

@@ -10,18 +10,16 @@ import (
 )
 
 // liveFrom turns the store's liveness into the core's.
-func liveFrom(stored map[string]store.Liveness) (map[string]group.Liveness, map[string][]byte) {
+func liveFrom(stored map[string]store.Liveness) map[string]group.Liveness {
 	live := make(map[string]group.Liveness, len(stored))
-	detail := make(map[string][]byte, len(stored))
 	for id, l := range stored {
 		live[id] = group.Liveness{
 			Deadline: group.Millis(l.Deadline), HeardAt: group.Millis(l.HeardAt),
 			Incarnation: l.Incarnation, Sequence: l.Sequence, RequestID: l.RequestID,
 			SyncVersion: l.SyncVersion, Successor: l.Successor, SuccessorAt: group.Millis(l.SuccessorAt),
 		}
-		detail[id] = l.Detail
 	}
-	return live, detail
+	return live
 }
 
 // beatsFor turns the core's beats into the store's.

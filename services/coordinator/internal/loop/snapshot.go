@@ -14,7 +14,6 @@ type snapshot struct {
 	version  store.Version
 	g        *group.Group
 	live     map[string]group.Liveness
-	detail   map[string][]byte
 	servedAt store.Millis
 	identity string
 }

@@ -12,11 +12,9 @@ import (
 
 // View is a group as one read of the store saw it.
 type View struct {
-	Group   *group.Group
-	Live    map[string]group.Liveness
-	Detail  map[string]codec.Detail
-	Version store.Version
-	Clock   store.Millis
+	Group  *group.Group
+	Live   map[string]group.Liveness
+	Detail map[string]codec.Detail
 }
 
 // View reads a group for monitoring; it changes nothing. Errors are those of the store.
@@ -29,11 +27,9 @@ func (l *Loop) View(ctx context.Context, key store.Key) (View, error) {
 	if err != nil {
 		return View{}, err
 	}
-	v := View{Group: g, Detail: make(map[string]codec.Detail, len(loaded.Liveness)), Version: loaded.Version, Clock: loaded.Clock}
-	live, detail := liveFrom(loaded.Liveness)
-	v.Live = live
-	for id, data := range detail {
-		v.Detail[id] = codec.DecodeDetail(data)
+	v := View{Group: g, Live: liveFrom(loaded.Liveness), Detail: make(map[string]codec.Detail, len(loaded.Liveness))}
+	for id, l := range loaded.Liveness {
+		v.Detail[id] = codec.DecodeDetail(l.Detail)
 	}
 	return v, nil
 }
