@@ -77,7 +77,7 @@ func (s *step) expire(i int) {
 	}
 	s.record(Change{Cause: CauseExpire, Member: m.ID, Shard: -1})
 	if _, found := s.in.Live[m.ID]; found {
-		s.endHolds(i, nil, readOnly)
+		s.endHolds(func(h Hold) bool { return h.by(m) })
 	} else { // lost during a barrier: nobody knows when it ran out
 		s.linger(i)
 	}
@@ -89,11 +89,7 @@ func (s *step) expire(i int) {
 // did not release them in time: those holds end, its others linger (H3c, H4).
 func (s *step) fenceLate(i int) {
 	m := s.g.Members[i]
-	for shard, h := range s.g.Holds {
-		if h.by(m) && h.Told {
-			s.endHold(shard)
-		}
-	}
+	s.endHolds(func(h Hold) bool { return h.by(m) && h.Told })
 	s.fence(i, CauseFenceTimeout, nil)
 }
 

@@ -116,10 +116,10 @@ func (s *step) hearJoin(i int, known bool, req *protocol.HeartbeatRequest) {
 	case !known:
 		s.admit(s.insert(req), CauseJoin, req)
 	case !s.g.Members[i].Listening():
-		s.endHolds(i, req, ownLife) // H4: what lingers of another life stays
+		s.endOwn(req) // H4: what lingers of another life stays
 		s.admit(i, takeoverCause(s.g.Members[i], req), req)
 	case req.Incarnation != "" && req.Incarnation == s.g.Members[i].Incarnation:
-		s.endHolds(i, req, ownLife) // J3
+		s.endOwn(req) // J3
 		s.admit(i, CauseJoin, req)
 	default:
 		s.twin(req)

@@ -88,22 +88,19 @@ func (s *step) linger(i int) {
 	}
 }
 
-// life says which holds of a member end.
-type life int
+// endOwn ends the holds of the sender's own incarnation, lingering ones included (J3, H4).
+// A request without incarnation cannot show that a life is its own.
+func (s *step) endOwn(req *protocol.HeartbeatRequest) {
+	if req.Incarnation == "" {
+		return
+	}
+	s.endHolds(func(h Hold) bool { return h.Member == req.MemberID && h.Incarnation == req.Incarnation })
+}
 
-const (
-	ownLife  life = iota // those of the sender's incarnation, lingering ones included
-	readOnly             // those that do not linger, of any incarnation
-)
-
-// endHolds ends holds of the member (J3, H3b, H4). A request without incarnation cannot
-// show that a life is its own.
-func (s *step) endHolds(i int, req *protocol.HeartbeatRequest, which life) {
-	m := s.g.Members[i]
+// endHolds makes free every shard whose hold ends.
+func (s *step) endHolds(ends func(Hold) bool) {
 	for shard, h := range s.g.Holds {
-		own := which == readOnly && h.by(m) ||
-			which == ownLife && h.Member == m.ID && req.Incarnation != "" && h.Incarnation == req.Incarnation
-		if own {
+		if ends(h) {
 			s.endHold(shard)
 		}
 	}
