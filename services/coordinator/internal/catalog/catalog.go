@@ -64,7 +64,7 @@ type Catalog struct {
 }
 
 // New returns a catalog. shards is nil when provisioning is off: groups are then created
-// without touching Redis streams.
+// without touching Redis streams, and each starts with a barrier (J1).
 func New(cfg Config, s store.Archive, groups *loop.Loop, shards Shards, nonce func() string, log *slog.Logger) *Catalog {
 	return &Catalog{cfg: cfg, store: s, groups: groups, shards: shards, nonce: nonce, log: log}
 }

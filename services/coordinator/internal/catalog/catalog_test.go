@@ -63,13 +63,14 @@ func open(t *testing.T) *bench {
 	start := time.Now()
 	b := &bench{t: t, data: &data{made: map[string]int{}}}
 	b.kept = memstore.New(func() store.Millis { return store.Millis(1_000_000 + time.Since(start).Milliseconds()) })
-	nonce := func() string { return fmt.Sprintf("N%d", b.nonces.Add(1)) }
 	log := slog.New(slog.DiscardHandler)
-	b.groups = loop.New(loop.DefaultConfig(), b.kept, nonce, log)
-	b.catalog = catalog.New(catalog.DefaultConfig(), b.kept, b.groups, b.data, nonce, log)
+	b.groups = loop.New(loop.DefaultConfig(), b.kept, b.nonce, log)
+	b.catalog = catalog.New(catalog.DefaultConfig(), b.kept, b.groups, b.data, b.nonce, log)
 	t.Cleanup(func() { require.NoError(t, b.groups.Close(context.WithoutCancel(t.Context()))) })
 	return b
 }
+
+func (b *bench) nonce() string { return fmt.Sprintf("N%d", b.nonces.Add(1)) }
 
 func (b *bench) createStream(shards *int, groups ...string) error {
 	_, err := b.catalog.CreateStream(b.t.Context(), "orders", protocol.CreateStreamRequest{
@@ -170,6 +171,16 @@ func TestGroupOnUsedKeysStartsWithABarrier(t *testing.T) {
 	require.Equal(t, protocol.StatusRevokePending, answer.Status, "T08, A6: no grant before one lease is over")
 	require.Equal(t, protocol.ReasonBarrier, answer.Reason)
 	require.Empty(t, answer.Assignment.AssignedShards)
+}
+
+// J1: with provisioning off nobody looks whether the keys carried the group before, so an
+// earlier life may still be reading.
+func TestGroupOnKeysThatNobodyLookedAtStartsWithABarrier(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	b.catalog = catalog.New(catalog.DefaultConfig(), b.kept, b.groups, nil, b.nonce, slog.New(slog.DiscardHandler))
+	require.NoError(t, b.createGroup("a", new(2)))
+	require.Equal(t, protocol.StatusRevokePending, b.join("a").Status)
 }
 
 func TestDeleteRefusesLiveMembersUnlessForced(t *testing.T) {

@@ -79,11 +79,11 @@ func (c *Catalog) create(ctx context.Context, want creation) (stream.Stream, err
 		if err := c.save(ctx, &e, next, lease); err != nil {
 			return err
 		}
-		existing, err := c.provision(ctx, e.stream, want.groups)
+		used, err := c.provision(ctx, e.stream, want.groups)
 		if err != nil {
 			return err
 		}
-		if err := c.makeRecords(ctx, e, want, existing > 0 || repaired); err != nil {
+		if err := c.makeRecords(ctx, e, want, used || repaired); err != nil {
 			return err
 		}
 		made, err = activate(e.stream, want.groups)
@@ -156,16 +156,18 @@ func (c *Catalog) lost(ctx context.Context, prefix, name string) bool {
 	return errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrCorrupt)
 }
 
-func (c *Catalog) provision(ctx context.Context, s stream.Stream, groups []stream.Group) (int, error) {
+// provision makes the shard keys with the groups, and tells whether an earlier life of a
+// group may be reading on them. With provisioning off nobody can tell, so it may (J1).
+func (c *Catalog) provision(ctx context.Context, s stream.Stream, groups []stream.Group) (used bool, err error) {
 	if c.shards == nil {
-		return 0, nil
+		return true, nil
 	}
 	existing, err := c.shards.Provision(ctx, s.Prefix, s.ShardCount, groups)
 	if err != nil {
-		return 0, protocol.Errorf(protocol.CodeProvisioningFailed,
+		return false, protocol.Errorf(protocol.CodeProvisioningFailed,
 			"stream %q is not active: %v; the same request completes it once Redis works", s.Prefix, err).Because(err)
 	}
-	return existing, nil
+	return existing > 0, nil
 }
 
 // makeRecords creates the groups' own records. One that is there and can be read was
