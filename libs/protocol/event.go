@@ -44,11 +44,17 @@ const (
 // EventAction says what an operator did.
 type EventAction string
 
-// The actions of events with the cause ADMIN.
+// The actions of operators. CREATE, DELETE, DISCARD and the repairs have the cause ADMIN.
 const (
-	ActionCreate  EventAction = "CREATE"
-	ActionDelete  EventAction = "DELETE"
-	ActionDiscard EventAction = "DISCARD" // metadata that cannot be read made way for a creation (M6)
+	ActionCreate   EventAction = "CREATE"
+	ActionDelete   EventAction = "DELETE"
+	ActionDiscard  EventAction = "DISCARD" // metadata that cannot be read made way for a creation (M6)
+	ActionScale    EventAction = "SCALE"
+	ActionRollback EventAction = "ROLLBACK"
+	ActionConfirm  EventAction = "CONFIRM_DRAIN" // an operator vouched for a shard without lag (L9)
+	ActionBarrier  EventAction = "BARRIER"       // a correction round was asked for (M3)
+	ActionUnbar    EventAction = "CLOSE_BARRIER"
+	ActionFence    EventAction = "FENCE"
 )
 
 // EventsResponse is a page of a group's flight recorder, oldest first.

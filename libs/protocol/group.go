@@ -23,29 +23,6 @@ const (
 	MemberFenced   MemberState = "FENCED"
 )
 
-// MigrationState is the state of a resharding.
-type MigrationState string
-
-// The states of a resharding (L2, L3, L8).
-const (
-	MigrationPreparing   MigrationState = "PREPARING"
-	MigrationActive      MigrationState = "ACTIVE"
-	MigrationDraining    MigrationState = "DRAINING"
-	MigrationDeprecated  MigrationState = "DEPRECATED"
-	MigrationRollingBack MigrationState = "ROLLING_BACK"
-	MigrationRolledBack  MigrationState = "ROLLED_BACK"
-)
-
-// Migration is one change of a stream's shard count.
-type Migration struct {
-	ReshardingID   string         `json:"reshardingId"`
-	FromShardCount int            `json:"fromShardCount"`
-	ToShardCount   int            `json:"toShardCount"`
-	State          MigrationState `json:"state"`
-	CreatedAt      Timestamp      `json:"createdAt"`
-	UpdatedAt      Timestamp      `json:"updatedAt"`
-}
-
 // GroupResponse is a group at a glance. The summaries count shards per member.
 type GroupResponse struct {
 	StreamPrefix             string         `json:"streamPrefix"`
@@ -112,10 +89,4 @@ type AssignmentsResponse struct {
 	CurrentAssignments  map[string][]ShardID `json:"currentAssignments"`
 	RevokeProgress      map[string][]ShardID `json:"revokeProgress"`
 	InvariantViolations []string             `json:"invariantViolations"`
-}
-
-// MigrationsResponse lists the reshardings of a group.
-type MigrationsResponse struct {
-	Migrations         []Migration `json:"migrations"`
-	ActiveReshardingID *string     `json:"activeReshardingId"`
 }

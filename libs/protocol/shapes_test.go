@@ -66,6 +66,12 @@ func TestFieldsAreThoseOfTheContract(t *testing.T) {
 		"ProducerRoutingResponse":  {protocol.ProducerRouting{}, []string{"leaseMs", "lineage", "routingProtocol"}},
 		"ProducerRoutingShard":     {protocol.RoutingShard{}, nil},
 		"ErrorResponse":            {protocol.ErrorResponse{}, []string{"requestId", "retriable"}},
+		"ScaleStreamRequest":       {protocol.ScaleRequest{}, nil},
+		"ScaleGroupRequest":        {protocol.ScaleRequest{}, nil},
+		"StreamScaleResponse":      {protocol.StreamScaleResponse{}, nil},
+		"RollbackMigrationRequest": {protocol.RollbackRequest{}, nil},
+		"Migration":                {protocol.Migration{}, []string{"requestedBy", "reason", "rollbackAllowed", "progress"}},
+		"MigrationsResponse":       {protocol.MigrationsResponse{}, nil},
 		"ReleaseVersion":           {protocol.ReleaseVersion{}, nil},
 		"SupportedVersionRange":    {protocol.VersionRange{}, nil},
 
@@ -87,6 +93,7 @@ func TestRequiredFieldsAreAlwaysWritten(t *testing.T) {
 		"HeartbeatResponse": protocol.HeartbeatResponse{}, "AssignmentView": protocol.Assignment{}, "GroupResponse": protocol.GroupResponse{},
 		"MemberMetadata": protocol.MemberMetadata{}, "AssignmentsResponse": protocol.AssignmentsResponse{}, "ErrorResponse": protocol.ErrorResponse{},
 		"ProducerRoutingResponse": protocol.ProducerRouting{}, "StreamCreateResponse": protocol.StreamCreateResponse{},
+		"Migration": protocol.Migration{}, "MigrationsResponse": protocol.MigrationsResponse{}, "StreamScaleResponse": protocol.StreamScaleResponse{},
 	} {
 		written := reflect.TypeOf(value)
 		for _, field := range schemas[name].Required {
