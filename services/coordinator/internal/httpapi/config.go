@@ -34,13 +34,17 @@ type Timing struct {
 	HeartbeatInterval, MemberLease, RebalanceTimeout time.Duration
 }
 
-// Deps are the parts that the API stands on. All but Gate and Log are required.
+// Deps are the parts that the API stands on. All but Gate and Log are required; without
+// Reshardings, Plans or Repairs what they serve is answered with NOT_FOUND.
 type Deps struct {
-	Heartbeats Heartbeats
-	Catalog    Catalog
-	Views      Views
-	History    History
-	Health     Health
+	Heartbeats  Heartbeats
+	Catalog     Catalog
+	Reshardings Reshardings
+	Plans       Plans
+	Repairs     Repairs
+	Views       Views
+	History     History
+	Health      Health
 	// Gate refuses requests while the process terminates; nil never does.
 	Gate *httpx.Gate
 	// Log takes the access log and internal errors; nil discards them.
