@@ -60,3 +60,46 @@ func ExampleAdmin_Events() {
 		after = *page.Next
 	}
 }
+
+// A change of the shard count, looked at before it is made and followed to its end.
+func ExampleAdmin_WatchMigration() {
+	ctx := context.Background()
+	c, err := client.New(client.Options{CoordinatorURL: "http://localhost:8080"})
+	if err != nil {
+		fmt.Println("no client:", err)
+		return
+	}
+	defer func() { _ = c.Close() }()
+
+	shards := 8
+	request := protocol.ScaleRequest{TargetShardCount: &shards, RequestedBy: "ops", Reason: "more load"}
+	plan, err := c.Admin().PlanScale(ctx, "orders", request)
+	if err != nil || plan.Refusal != nil {
+		fmt.Println("not now:", err, plan)
+		return
+	}
+	scaled, err := c.Admin().Scale(ctx, "orders", request)
+	if err != nil {
+		fmt.Println("refused:", err)
+		return
+	}
+	resharding := scaled.Migrations[0]
+	if resharding.ReshardingID == protocol.NoopReshardingID {
+		fmt.Println("it has 8 shards already")
+		return
+	}
+	end, err := c.Admin().WatchMigration(ctx, "orders", scaled.AffectedConsumerGroups[0], resharding.ReshardingID,
+		func(m protocol.Migration) {
+			if m.Progress != nil {
+				fmt.Println(m.State, m.Progress.Done, "of", m.Progress.Total)
+			}
+		})
+	switch {
+	case err != nil:
+		fmt.Println("it goes on without being watched:", err)
+	case end.State == protocol.MigrationRolledBack:
+		fmt.Println("it was rolled back")
+	default:
+		fmt.Println("done")
+	}
+}

@@ -16,12 +16,12 @@ const monitoring = "/monitoring"
 func (c *Client) CreateStream(
 	ctx context.Context, stream string, req *protocol.CreateStreamRequest,
 ) (*protocol.StreamCreateResponse, error) {
-	return onStream[protocol.StreamCreateResponse](ctx, c, http.MethodPost, stream, req)
+	return onStream[protocol.StreamCreateResponse](ctx, c, http.MethodPost, streamRef{stream, ""}, req)
 }
 
 // Stream returns one stream with its groups and layout.
 func (c *Client) Stream(ctx context.Context, stream string) (*protocol.StreamResponse, error) {
-	return onStream[protocol.StreamResponse](ctx, c, http.MethodGet, stream, nil)
+	return onStream[protocol.StreamResponse](ctx, c, http.MethodGet, streamRef{stream, ""}, nil)
 }
 
 // Streams lists the streams.
@@ -33,7 +33,7 @@ func (c *Client) Streams(ctx context.Context) (*protocol.StreamsResponse, error)
 func (c *Client) DeleteStream(
 	ctx context.Context, stream string, req *protocol.DeleteRequest,
 ) (*protocol.StreamResponse, error) {
-	return onStream[protocol.StreamResponse](ctx, c, http.MethodDelete, stream, req)
+	return onStream[protocol.StreamResponse](ctx, c, http.MethodDelete, streamRef{stream, ""}, req)
 }
 
 // CreateGroup creates a group, and its stream if that is new.
@@ -109,15 +109,18 @@ func (c *Client) Version(ctx context.Context) (*protocol.VersionResponse, error)
 	return roundTrip[protocol.VersionResponse](ctx, c, http.MethodGet, c.root+"/version", nil)
 }
 
+// streamRef names a resource of a stream.
+type streamRef struct{ stream, suffix string }
+
 // groupRef names a resource below a group.
 type groupRef struct{ base, stream, group, suffix string }
 
-func onStream[T any](ctx context.Context, c *Client, method, stream string, body any) (*T, error) {
-	url, err := streamPath(c.base, stream)
+func onStream[T any](ctx context.Context, c *Client, method string, ref streamRef, body any) (*T, error) {
+	url, err := streamPath(c.base, ref.stream)
 	if err != nil {
 		return nil, err
 	}
-	return roundTrip[T](ctx, c, method, url, body)
+	return roundTrip[T](ctx, c, method, url+ref.suffix, body)
 }
 
 func onGroup[T any](ctx context.Context, c *Client, method string, ref groupRef, body any) (*T, error) {
