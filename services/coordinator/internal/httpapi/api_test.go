@@ -31,7 +31,7 @@ const (
 	goodBeat  = `{"protocolVersion":1,"requestId":"r-1","memberId":"m-1","memberEpoch":0,"metadataVersion":0,` +
 		`"runtimeConsumerCapacity":{"runtimeMaxConcurrency":1,"availableConcurrency":1}}`
 	goodCreate = `{"requestedBy":"ops"}`
-	goodDelete = `{"requestedBy":"ops","reason":"done"}`
+	goodCause  = `{"requestedBy":"ops","reason":"done"}`
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -51,9 +51,10 @@ func startAPI(t *testing.T, change ...func(*httpapi.Config, *httpx.Limits)) *api
 	for _, apply := range change {
 		apply(&config, &limits)
 	}
-	below := &layer{heartbeat: &protocol.HeartbeatResponse{ResponseTo: "r-1", Status: protocol.StatusOK, MemberID: "m-1"}}
-	gate := httpx.NewGate()
-	handler := httpapi.New(config, httpapi.Deps{Heartbeats: below, Catalog: below, Views: below, History: below, Health: below, Gate: gate})
+	below, gate := newLayer(), httpx.NewGate()
+	deps := below.deps()
+	deps.Gate = gate
+	handler := httpapi.New(config, deps)
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	server := httpx.NewServer(handler, nil, limits)
@@ -162,14 +163,29 @@ func requireRefusal(t *testing.T, got said, status int, code protocol.Code, inpu
 	}
 }
 
-// takers are the endpoints that read a body, each with a body that they take.
-func takers() map[string]struct{ method, target, body string } {
-	return map[string]struct{ method, target, body string }{
-		"heartbeat":     {http.MethodPost, beat, goodBeat},
-		"create stream": {http.MethodPost, base + "/streams/orders", goodCreate},
-		"create group":  {http.MethodPost, base + "/streams/orders/groups/billing", goodCreate},
-		"delete stream": {http.MethodDelete, base + "/streams/orders", goodDelete},
-		"delete group":  {http.MethodDelete, base + "/streams/orders/groups/billing", goodDelete},
+// taker is an endpoint that reads a body, and a body that it takes.
+type taker struct{ method, target, body string }
+
+func takers() map[string]taker {
+	all := mutations()
+	all["heartbeat"] = taker{http.MethodPost, beat, goodBeat}
+	return all
+}
+
+// mutations are the takers of requestedBy and reason.
+func mutations() map[string]taker {
+	return map[string]taker{
+		"create stream": {http.MethodPost, orders, goodCreate},
+		"create group":  {http.MethodPost, billing, goodCreate},
+		"delete stream": {http.MethodDelete, orders, goodCause},
+		"delete group":  {http.MethodDelete, billing, goodCause},
+		"scale stream":  {http.MethodPost, orders + "/scale", with(goodCause, `"targetShardCount":3`)},
+		"scale group":   {http.MethodPost, billing + "/scale", with(goodCause, `"targetShardCount":3`)},
+		"rollback":      {http.MethodPost, resharding + "/rollback", goodCause},
+		"confirm drain": {http.MethodPost, resharding + "/confirm-drain", with(goodCause, `"shardIndex":3`)},
+		"barrier":       {http.MethodPost, billing + "/barrier", goodCause},
+		"fence":         {http.MethodPost, billing + "/members/m-1/fence", goodCause},
+		"repair index":  {http.MethodPost, base + "/admin/repair-index", goodCause},
 	}
 }
 

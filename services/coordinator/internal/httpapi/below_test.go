@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/httpapi"
 )
 
 // layer stands below the API: it notes every call and gives the answers set.
@@ -24,6 +25,10 @@ type layer struct {
 	assignments protocol.AssignmentsResponse
 	migrations  protocol.MigrationsResponse
 	routing     protocol.ProducerRouting
+	scaled      protocol.StreamScaleResponse
+	migration   protocol.Migration
+	plan        protocol.Plan
+	index       protocol.RepairIndexResponse
 	events      protocol.EventsResponse
 	health      protocol.HealthResponse
 	notReady    error
@@ -31,6 +36,21 @@ type layer struct {
 	heard  *protocol.HeartbeatRequest
 	asked  any // the last mutation's request
 	reject error
+}
+
+// newLayer returns a layer whose answers are as small as the API takes them.
+func newLayer() *layer {
+	return &layer{
+		heartbeat: &protocol.HeartbeatResponse{ResponseTo: "r-1", Status: protocol.StatusOK, MemberID: "m-1"},
+		scaled:    protocol.StreamScaleResponse{Migrations: []protocol.Migration{{ReshardingID: "r1"}}},
+	}
+}
+
+// deps returns what an API needs in which this layer stands below all endpoints.
+func (l *layer) deps() httpapi.Deps {
+	return httpapi.Deps{
+		Heartbeats: l, Catalog: l, Reshardings: l, Plans: l, Repairs: l, Views: l, History: l, Health: l,
+	}
 }
 
 func (l *layer) note(ctx context.Context, format string, args ...any) error {

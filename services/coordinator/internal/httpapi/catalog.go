@@ -3,9 +3,8 @@ package httpapi
 import (
 	"context"
 	"net/http"
-	"net/url"
 
-	"github.com/redis-stream-coordinator/rsc/libs/httpx"
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 )
 
 func (a *api) streams(ctx context.Context, _ http.ResponseWriter, _ *http.Request) (answer, error) {
@@ -14,103 +13,42 @@ func (a *api) streams(ctx context.Context, _ http.ResponseWriter, _ *http.Reques
 }
 
 func (a *api) stream(ctx context.Context, _ http.ResponseWriter, r *http.Request) (answer, error) {
-	stream, err := a.streamOf(r)
+	at, err := a.placeOf(r)
 	if err != nil {
 		return answer{}, err
 	}
-	found, err := a.Catalog.Stream(ctx, stream)
+	found, err := a.Catalog.Stream(ctx, at.stream)
 	return answer{http.StatusOK, completeStream(found)}, err
 }
 
-func (a *api) createStream(ctx context.Context, w http.ResponseWriter, r *http.Request) (answer, error) {
-	stream, err := a.streamOf(r)
-	if err != nil {
-		return answer{}, err
-	}
-	request, err := readMutation(w, r, a.bodies.createStream)
-	if err != nil {
-		return answer{}, err
-	}
-	if err := checkCreateStream(request, a.MaxShards); err != nil {
-		return answer{}, err
-	}
-	created, err := a.Catalog.CreateStream(ctx, stream, request)
-	created.ConsumerGroups = orEmpty(created.ConsumerGroups)
-	return answer{http.StatusCreated, created}, err
+func (a *api) createStream() http.HandlerFunc {
+	return mutation(a, change[protocol.CreateStreamRequest, protocol.StreamCreateResponse]{
+		check: func(req protocol.CreateStreamRequest) error { return checkCreateStream(req, a.MaxShards) },
+		plan:  ofStream(a.Plans.PlanCreateStream), do: ofStream(a.Catalog.CreateStream),
+		status: http.StatusCreated, complete: completeCreated,
+	})
 }
 
-func (a *api) createGroup(ctx context.Context, w http.ResponseWriter, r *http.Request) (answer, error) {
-	stream, group, err := a.groupOf(r)
-	if err != nil {
-		return answer{}, err
-	}
-	request, err := readMutation(w, r, a.bodies.createGroup)
-	if err != nil {
-		return answer{}, err
-	}
-	if err := checkCreateGroup(request, a.MaxShards); err != nil {
-		return answer{}, err
-	}
-	created, err := a.Catalog.CreateGroup(ctx, stream, group, request)
-	return answer{http.StatusCreated, completeGroup(created)}, err
+func (a *api) createGroup() http.HandlerFunc {
+	return mutation(a, change[protocol.CreateGroupRequest, protocol.GroupResponse]{
+		check: func(req protocol.CreateGroupRequest) error { return checkCreateGroup(req, a.MaxShards) },
+		plan:  ofGroup(a.Plans.PlanCreateGroup), do: ofGroup(a.Catalog.CreateGroup),
+		status: http.StatusCreated, complete: completeGroup,
+	})
 }
 
-func (a *api) deleteStream(ctx context.Context, w http.ResponseWriter, r *http.Request) (answer, error) {
-	stream, err := a.streamOf(r)
-	if err != nil {
-		return answer{}, err
-	}
-	request, err := readMutation(w, r, a.bodies.delete)
-	if err != nil {
-		return answer{}, err
-	}
-	if err := checkDelete(request); err != nil {
-		return answer{}, err
-	}
-	deleted, err := a.Catalog.DeleteStream(ctx, stream, request)
-	return answer{http.StatusOK, completeStream(deleted)}, err
+func (a *api) deleteStream() http.HandlerFunc {
+	return mutation(a, change[protocol.DeleteRequest, protocol.StreamResponse]{
+		check: checkDelete,
+		plan:  ofStream(a.Plans.PlanDeleteStream), do: ofStream(a.Catalog.DeleteStream),
+		status: http.StatusOK, complete: completeStream,
+	})
 }
 
-func (a *api) deleteGroup(ctx context.Context, w http.ResponseWriter, r *http.Request) (answer, error) {
-	stream, group, err := a.groupOf(r)
-	if err != nil {
-		return answer{}, err
-	}
-	request, err := readMutation(w, r, a.bodies.delete)
-	if err != nil {
-		return answer{}, err
-	}
-	if err := checkDelete(request); err != nil {
-		return answer{}, err
-	}
-	deleted, err := a.Catalog.DeleteGroup(ctx, stream, group, request)
-	return answer{http.StatusOK, completeGroup(deleted)}, err
-}
-
-// readMutation decodes the body of a mutation.
-func readMutation[T any](w http.ResponseWriter, r *http.Request, decoder *httpx.Decoder[T]) (T, error) {
-	var none T
-	if err := refuseDryRun(r.URL.RawQuery); err != nil {
-		return none, err
-	}
-	body, err := httpx.ReadBody(w, r, maxAdminBody)
-	if err != nil {
-		return none, err
-	}
-	return decoder.Decode(body)
-}
-
-// refuseDryRun refuses a mutation that is asked for as a plan only (protocol L11), until
-// there are plans to answer with: it must never change anything.
-func refuseDryRun(query string) error {
-	values, err := url.ParseQuery(query)
-	if err != nil {
-		return invalid("query is not encoded as a URL asks")
-	}
-	for _, dry := range values["dryRun"] {
-		if dry != "false" {
-			return invalid("dryRun is not offered here")
-		}
-	}
-	return nil
+func (a *api) deleteGroup() http.HandlerFunc {
+	return mutation(a, change[protocol.DeleteRequest, protocol.GroupResponse]{
+		check: checkDelete,
+		plan:  ofGroup(a.Plans.PlanDeleteGroup), do: ofGroup(a.Catalog.DeleteGroup),
+		status: http.StatusOK, complete: completeGroup,
+	})
 }

@@ -39,7 +39,16 @@ func completeGroup(g protocol.GroupResponse) protocol.GroupResponse {
 	g.CurrentAssignmentSummary = orEmptyMap(g.CurrentAssignmentSummary)
 	g.UnassignedShards = orEmpty(g.UnassignedShards)
 	g.SurplusMembers = orEmpty(g.SurplusMembers)
+	if g.ActiveMigration != nil {
+		active := completeMigration(*g.ActiveMigration)
+		g.ActiveMigration = &active
+	}
 	return g
+}
+
+func completeCreated(c protocol.StreamCreateResponse) protocol.StreamCreateResponse {
+	c.ConsumerGroups = orEmpty(c.ConsumerGroups)
+	return c
 }
 
 func completeStream(s protocol.StreamResponse) protocol.StreamResponse {
@@ -81,8 +90,47 @@ func completeShards(byMember map[string][]protocol.ShardID) map[string][]protoco
 }
 
 func completeMigrations(m protocol.MigrationsResponse) protocol.MigrationsResponse {
-	m.Migrations = orEmpty(m.Migrations)
+	m.Migrations = each(m.Migrations, completeMigration)
 	return m
+}
+
+func completeMigration(m protocol.Migration) protocol.Migration {
+	if m.Progress == nil {
+		return m
+	}
+	progress := *m.Progress
+	progress.Groups = orEmpty(progress.Groups)
+	progress.Shards = each(progress.Shards, func(shard protocol.ShardDrain) protocol.ShardDrain {
+		shard.Owners = orEmpty(shard.Owners)
+		return shard
+	})
+	m.Progress = &progress
+	return m
+}
+
+func completeScaled(s protocol.StreamScaleResponse) protocol.StreamScaleResponse {
+	s.AffectedConsumerGroups = orEmpty(s.AffectedConsumerGroups)
+	s.Migrations = each(s.Migrations, completeMigration)
+	return s
+}
+
+func completePlan(p protocol.Plan) protocol.Plan {
+	p.ShardsAdded = orEmpty(p.ShardsAdded)
+	p.ShardsRemoved = orEmpty(p.ShardsRemoved)
+	p.Warnings = orEmpty(p.Warnings)
+	p.Groups = each(p.Groups, func(group protocol.GroupPlan) protocol.GroupPlan {
+		group.Moves = each(group.Moves, func(move protocol.MemberMove) protocol.MemberMove {
+			move.Gains, move.Loses = orEmpty(move.Gains), orEmpty(move.Loses)
+			return move
+		})
+		return group
+	})
+	return p
+}
+
+func completeRepairedIndex(r protocol.RepairIndexResponse) protocol.RepairIndexResponse {
+	r.Added, r.Removed = orEmpty(r.Added), orEmpty(r.Removed)
+	return r
 }
 
 func completeEvents(e protocol.EventsResponse) protocol.EventsResponse {

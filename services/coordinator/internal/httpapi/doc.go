@@ -7,7 +7,8 @@
 // comes back as an answer or as a *protocol.Error.
 //
 // File map: router.go is the table of endpoints; path.go and names.go guard paths;
-// heartbeat.go with heartbeatcheck.go and report.go take heartbeats; catalog.go with
-// catalogcheck.go take mutations of streams and groups; views.go, routing.go, health.go
-// and compatibility.go answer reads; complete.go keeps null out of lists and maps.
+// heartbeat.go with heartbeatcheck.go and report.go take heartbeats; mutation.go is the
+// common form of all mutations, mutationcheck.go their checks, and catalog.go, reshard.go
+// and repair.go are the mutations; views.go, events.go, routing.go, health.go and
+// compatibility.go answer reads; complete.go keeps null out of lists and maps.
 package httpapi

@@ -23,6 +23,7 @@ import (
 const (
 	orders     = base + "/streams/orders"
 	billing    = orders + "/groups/billing"
+	resharding = billing + "/migrations/r1"
 	monitoring = base + "/monitoring/streams/orders/groups/billing"
 )
 
@@ -37,6 +38,7 @@ func TestReadsAskTheRightLayer(t *testing.T) {
 		{billing + "/producer-routing", "Routing orders billing"},
 		{billing + "/events", `Events orders billing "" 100`},
 		{billing + "/events?after=17-1&limit=1000&x=y", `Events orders billing "17-1" 1000`},
+		{resharding, "Migration orders billing r1"},
 		{base + "/monitoring/groups", "Groups"},
 		{monitoring, "Group orders billing"},
 		{monitoring + "/members", "Members orders billing"},
@@ -58,7 +60,8 @@ func TestRefusalsFromBelowAreAnsweredByTheirCode(t *testing.T) {
 	for _, code := range []protocol.Code{
 		protocol.CodeGroupNotFound, protocol.CodeStreamNotFound, protocol.CodeGroupAlreadyExists, protocol.CodeShardCountMismatch,
 		protocol.CodeGroupHasActiveMembers, protocol.CodeMetadataSyncInProgress, protocol.CodeStoreUnavailable,
-		protocol.CodeMetadataCorrupt, protocol.CodeProvisioningFailed, protocol.CodeTerminating,
+		protocol.CodeMetadataCorrupt, protocol.CodeProvisioningFailed, protocol.CodeTerminating, protocol.CodeActiveMigrationExists,
+		protocol.CodeMigrationNotFound, protocol.CodeRollbackNotAllowed, protocol.CodeDrainNotConfirmable,
 	} {
 		a.reject = fmt.Errorf("layer: %w", protocol.Errorf(code, "words for the caller").Because(errors.New("redis://secret@10.0.0.1")))
 		for name, taker := range takers() {
@@ -68,7 +71,7 @@ func TestRefusalsFromBelowAreAnsweredByTheirCode(t *testing.T) {
 			require.NotContains(t, string(got.body), "secret")
 			require.Equal(t, got.status == 503, got.header.Get("Retry-After") == "1")
 		}
-		for _, target := range []string{orders, billing, monitoring + "/members", base + "/streams", billing + "/producer-routing", billing + "/events"} {
+		for _, target := range []string{orders, billing, monitoring + "/members", base + "/streams", billing + "/producer-routing", billing + "/events", resharding} {
 			requireRefusal(t, a.call(t, "GET", target, ""), protocol.FaultOf(code).Status, code, "")
 		}
 	}
@@ -192,8 +195,10 @@ func TestHeartbeatsAreLoggedQuietly(t *testing.T) {
 	t.Parallel()
 	var lines bytes.Buffer
 	log := slog.New(slog.NewJSONHandler(&lines, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	below := &layer{heartbeat: &protocol.HeartbeatResponse{}}
-	handler := httpapi.New(httpapi.Config{}, httpapi.Deps{Heartbeats: below, Catalog: below, Views: below, History: below, Health: below, Log: log})
+	below := newLayer()
+	deps := below.deps()
+	deps.Log = log
+	handler := httpapi.New(httpapi.Config{}, deps)
 	ask := func(method, target, body string) map[string]any {
 		lines.Reset()
 		r := httptest.NewRequest(method, target, strings.NewReader(body))

@@ -14,7 +14,7 @@ const maxCursor = 2*maxIDPart + len("-")
 
 // events answers a page of the group's flight recorder.
 func (a *api) events(ctx context.Context, _ http.ResponseWriter, r *http.Request) (answer, error) {
-	stream, group, err := a.groupOf(r)
+	at, err := a.placeOf(r)
 	if err != nil {
 		return answer{}, err
 	}
@@ -22,7 +22,7 @@ func (a *api) events(ctx context.Context, _ http.ResponseWriter, r *http.Request
 	if err != nil {
 		return answer{}, err
 	}
-	found, err := a.History.Events(ctx, stream, group, after, limit)
+	found, err := a.History.Events(ctx, at.stream, at.group, after, limit)
 	return answer{http.StatusOK, completeEvents(found)}, err
 }
 

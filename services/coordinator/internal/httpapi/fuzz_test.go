@@ -22,10 +22,8 @@ type fuzzed struct {
 }
 
 func newFuzzed() fuzzed {
-	below := &layer{heartbeat: &protocol.HeartbeatResponse{}}
-	handler := httpapi.New(httpapi.Config{MaxShards: maxShards},
-		httpapi.Deps{Heartbeats: below, Catalog: below, Views: below, Health: below})
-	return fuzzed{below, handler}
+	below := newLayer()
+	return fuzzed{below, httpapi.New(httpapi.Config{MaxShards: maxShards}, below.deps())}
 }
 
 // ask sends one request through the handler alone, and requires a known answer.

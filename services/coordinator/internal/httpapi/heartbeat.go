@@ -9,36 +9,17 @@ import (
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 )
 
-// Largest bodies, in bytes (wire contract).
-const (
-	maxHeartbeatBody = 256 << 10
-	maxAdminBody     = 64 << 10
-)
+// maxHeartbeatBody is the largest body of a heartbeat, in bytes (wire contract).
+const maxHeartbeatBody = 256 << 10
 
-// bodies holds the decoders of all request bodies.
-type bodies struct {
-	heartbeat    *httpx.Decoder[protocol.HeartbeatRequest]
-	createStream *httpx.Decoder[protocol.CreateStreamRequest]
-	createGroup  *httpx.Decoder[protocol.CreateGroupRequest]
-	delete       *httpx.Decoder[protocol.DeleteRequest]
-}
-
-func newBodies() bodies {
-	return bodies{
-		// The contract lets reports leave these two out; they are 0 then.
-		heartbeat:    httpx.NewDecoder[protocol.HeartbeatRequest]("inFlight", "pendingCount"),
-		createStream: httpx.NewDecoder[protocol.CreateStreamRequest](),
-		createGroup:  httpx.NewDecoder[protocol.CreateGroupRequest](),
-		delete:       httpx.NewDecoder[protocol.DeleteRequest](),
-	}
+// heartbeatBody reads heartbeats; the contract lets reports leave these two out, they are
+// 0 then.
+func heartbeatBody() *httpx.Decoder[protocol.HeartbeatRequest] {
+	return httpx.NewDecoder[protocol.HeartbeatRequest]("inFlight", "pendingCount")
 }
 
 func (a *api) heartbeat(ctx context.Context, w http.ResponseWriter, r *http.Request) (answer, error) {
-	stream, group, err := a.groupOf(r)
-	if err != nil {
-		return answer{}, err
-	}
-	member, err := memberOf(r)
+	at, err := a.placeOf(r)
 	if err != nil {
 		return answer{}, err
 	}
@@ -46,23 +27,23 @@ func (a *api) heartbeat(ctx context.Context, w http.ResponseWriter, r *http.Requ
 	if err != nil {
 		return answer{}, err
 	}
-	request, err := a.readHeartbeat(body, member)
+	request, err := a.readHeartbeat(body, at.member)
 	if err != nil {
 		return answer{}, err
 	}
-	decision, err := a.Heartbeats.Heartbeat(ctx, stream, group, request)
+	decision, err := a.Heartbeats.Heartbeat(ctx, at.stream, at.group, request)
 	if err != nil {
 		return answer{}, err
 	}
 	if decision == nil {
-		return answer{}, fmt.Errorf("heartbeat of %s in %s: the layer below gave neither answer nor error", member, group)
+		return answer{}, fmt.Errorf("heartbeat of %s in %s: the layer below gave neither answer nor error", at.member, at.group)
 	}
 	return answer{http.StatusOK, completeHeartbeat(*decision)}, nil
 }
 
 // readHeartbeat decodes and checks the body of a heartbeat of the path's member.
 func (a *api) readHeartbeat(body []byte, member string) (*protocol.HeartbeatRequest, error) {
-	request, err := a.bodies.heartbeat.Decode(body)
+	request, err := a.heartbeats.Decode(body)
 	if err != nil {
 		return nil, err
 	}

@@ -189,14 +189,22 @@ func TestMethodsThatAnEndpointTakesAreNamed(t *testing.T) {
 		base + "/streams/orders/groups/g/producer-routing":   "GET",
 		base + "/monitoring/groups":                          "GET",
 		base + "/monitoring/streams/orders/groups/g/members": "GET",
-		beat:       "POST",
-		"/healthz": "GET",
+		orders + "/scale":                                    "POST",
+		billing + "/scale":                                   "POST",
+		resharding:                                           "GET",
+		resharding + "/rollback":                             "POST",
+		resharding + "/confirm-drain":                        "POST",
+		billing + "/barrier":                                 "POST",
+		billing + "/members/m-1/fence":                       "POST",
+		base + "/admin/repair-index":                         "POST",
+		beat:                                                 "POST",
+		"/healthz":                                           "GET",
 	} {
 		got := a.call(t, "PUT", target, "{}")
 		requireRefusal(t, got, 405, protocol.CodeMethodNotAllowed, "")
 		require.Equal(t, allowed, got.header.Get("Allow"), target)
 	}
-	for _, target := range []string{"/", "/nothing", "/coord", base, base + "/nothing", base + "/streams/orders/groups", "/monitoring/groups"} {
+	for _, target := range []string{"/", "/nothing", "/coord", base, base + "/nothing", base + "/streams/orders/groups", "/monitoring/groups", billing + "/migrations", base + "/admin"} {
 		requireRefusal(t, a.call(t, "GET", target, ""), 404, protocol.CodeNotFound, "")
 	}
 	require.Empty(t, a.seen())

@@ -93,8 +93,9 @@ func TestUnknownFieldsAreIgnored(t *testing.T) {
 			} {
 				got := a.call(t, taker.method, taker.target, with(taker.body, unknown))
 				require.Lessf(t, got.status, 300, "%s", got.body)
+				require.NotEmpty(t, a.seen())
+				a.forget()
 			}
-			require.Len(t, a.seen(), 4)
 		})
 	}
 }

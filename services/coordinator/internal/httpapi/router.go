@@ -14,15 +14,22 @@ import (
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 )
 
-const heartbeatRoute = "/members/{memberId}/heartbeat"
+// Parts of paths.
+const (
+	streamRoute     = "/streams/{" + streamParameter + "}"
+	groupRoute      = streamRoute + "/groups/{" + groupParameter + "}"
+	memberRoute     = "/members/{" + memberParameter + "}"
+	reshardingRoute = "/migrations/{" + reshardingParameter + "}"
+	heartbeatRoute  = memberRoute + "/heartbeat"
+)
 
 // api holds what the handlers share; it does not change after New.
 type api struct {
 	Config
 	Deps
 
-	answers httpx.Answers
-	bodies  bodies
+	answers    httpx.Answers
+	heartbeats *httpx.Decoder[protocol.HeartbeatRequest]
 }
 
 // answer is what a handler has to say when it does not refuse.
@@ -40,7 +47,10 @@ func New(config Config, deps Deps) http.Handler {
 	if deps.Gate == nil {
 		deps.Gate = httpx.NewGate()
 	}
-	a := &api{Config: config.withDefaults(), Deps: deps, answers: httpx.NewAnswers(deps.Log), bodies: newBodies()}
+	a := &api{
+		Config: config.withDefaults(), Deps: deps.withAbsent(),
+		answers: httpx.NewAnswers(deps.Log), heartbeats: heartbeatBody(),
+	}
 
 	root := chi.NewRouter()
 	root.Use(httpx.Identify, httpx.AccessLog(deps.Log, levelOf), a.answers.Recover, a.guardPath)
@@ -60,30 +70,44 @@ func (a *api) routes(base chi.Router) {
 	base.Get("/monitoring/compatibility", a.read(a.compatibility))
 	base.Group(func(r chi.Router) {
 		r.Use(a.Gate.Handler(a.answers))
-		r.Get("/streams", a.read(a.streams))
-		r.Get("/streams/{streamPrefix}", a.read(a.stream))
-		r.Post("/streams/{streamPrefix}", a.mutation(a.createStream))
-		r.Delete("/streams/{streamPrefix}", a.mutation(a.deleteStream))
-
-		const group = "/streams/{streamPrefix}/groups/{consumerGroup}"
-		r.Get(group, a.read(a.group))
-		r.Post(group, a.mutation(a.createGroup))
-		r.Delete(group, a.mutation(a.deleteGroup))
-		r.Get(group+"/producer-routing", a.read(a.routing))
-		r.Get(group+"/events", a.read(a.events))
-		r.Post(group+heartbeatRoute, a.read(a.heartbeat))
+		a.streamRoutes(r)
+		a.groupRoutes(r)
+		r.Post("/admin/repair-index", a.repairIndex())
 
 		r.Get("/monitoring/groups", a.read(a.groups))
-		r.Get("/monitoring"+group, a.read(a.group))
-		r.Get("/monitoring"+group+"/members", a.read(a.members))
-		r.Get("/monitoring"+group+"/assignments", a.read(a.assignments))
-		r.Get("/monitoring"+group+"/migrations", a.read(a.migrations))
+		r.Get("/monitoring"+groupRoute, a.read(a.group))
+		r.Get("/monitoring"+groupRoute+"/members", a.read(a.members))
+		r.Get("/monitoring"+groupRoute+"/assignments", a.read(a.assignments))
+		r.Get("/monitoring"+groupRoute+"/migrations", a.read(a.migrations))
 	})
 }
 
-func (a *api) read(serve handler) http.HandlerFunc { return a.within(a.CallTimeout, serve) }
+func (a *api) streamRoutes(r chi.Router) {
+	r.Get("/streams", a.read(a.streams))
+	r.Get(streamRoute, a.read(a.stream))
+	r.Post(streamRoute, a.createStream())
+	r.Delete(streamRoute, a.deleteStream())
+	r.Post(streamRoute+"/scale", a.scaleStream())
+}
 
-func (a *api) mutation(serve handler) http.HandlerFunc { return a.within(a.MutationTimeout, serve) }
+func (a *api) groupRoutes(r chi.Router) {
+	r.Get(groupRoute, a.read(a.group))
+	r.Post(groupRoute, a.createGroup())
+	r.Delete(groupRoute, a.deleteGroup())
+	r.Get(groupRoute+"/producer-routing", a.read(a.routing))
+	r.Get(groupRoute+"/events", a.read(a.events))
+
+	r.Post(groupRoute+"/scale", a.scaleGroup())
+	r.Get(groupRoute+reshardingRoute, a.read(a.migration))
+	r.Post(groupRoute+reshardingRoute+"/rollback", a.rollback())
+	r.Post(groupRoute+reshardingRoute+"/confirm-drain", a.confirmDrain())
+
+	r.Post(groupRoute+"/barrier", a.barrier())
+	r.Post(groupRoute+memberRoute+"/fence", a.fence())
+	r.Post(groupRoute+heartbeatRoute, a.read(a.heartbeat))
+}
+
+func (a *api) read(serve handler) http.HandlerFunc { return a.within(a.CallTimeout, serve) }
 
 // within serves an endpoint with a time limit for what it asks below.
 func (a *api) within(limit time.Duration, serve handler) http.HandlerFunc {

@@ -17,18 +17,18 @@ const etagBytes = 16
 // covers the whole content with the lease, so that a 304 lets a producer use what it
 // has for the lease that it has, counted anew (protocol L3).
 func (a *api) routing(ctx context.Context, w http.ResponseWriter, r *http.Request) (answer, error) {
-	stream, group, err := a.groupOf(r)
+	at, err := a.placeOf(r)
 	if err != nil {
 		return answer{}, err
 	}
-	found, err := a.Views.Routing(ctx, stream, group)
+	found, err := a.Views.Routing(ctx, at.stream, at.group)
 	if err != nil {
 		return answer{}, err
 	}
 	found.Shards = orEmpty(found.Shards)
 	content, err := json.Marshal(found)
 	if err != nil {
-		return answer{}, fmt.Errorf("encode the routing of %s and %s: %w", stream, group, err)
+		return answer{}, fmt.Errorf("encode the routing of %s and %s: %w", at.stream, at.group, err)
 	}
 	hash := sha256.Sum256(content)
 	tag := `"` + hex.EncodeToString(hash[:etagBytes]) + `"`

@@ -142,7 +142,15 @@ func (c contract) checkText(t *testing.T, at string, s schema, value any) {
 func full(l *layer) {
 	at, id, name := protocol.AtMillis(1_700_000_000_000), "r1", "1-1"
 	shards := []protocol.ShardID{{ShardIndex: 0}}
-	migration := protocol.Migration{ReshardingID: id, ToShardCount: 2, State: protocol.MigrationActive, CreatedAt: at, UpdatedAt: at}
+	l.migration = fullMigration(at, id)
+	migration := l.migration
+	l.scaled = protocol.StreamScaleResponse{AffectedConsumerGroups: []string{"billing"}, Migrations: []protocol.Migration{migration}}
+	l.plan = protocol.Plan{
+		Action: protocol.PlanScale, ShardsAdded: []int{1}, ShardsRemoved: []int{2}, Warnings: []string{"w"},
+		Groups:  []protocol.GroupPlan{{Moves: []protocol.MemberMove{{Gains: []int{1}, Loses: []int{2}}}}},
+		Refusal: &protocol.PlanRefusal{ErrorCode: protocol.CodeActiveMigrationExists, Message: "m"},
+	}
+	l.index = protocol.RepairIndexResponse{Added: []string{"orders"}, Removed: []string{"orders:billing"}}
 	l.group = protocol.GroupResponse{
 		StreamPrefix: "orders", ConsumerGroup: "billing", State: protocol.GroupStable, ActiveMigration: &migration, BarrierUntil: &at,
 		TargetAssignmentSummary: map[string]int{"m": 1}, CurrentAssignmentSummary: map[string]int{"m": 1},
@@ -177,8 +185,28 @@ func full(l *layer) {
 	}
 }
 
+func fullMigration(at protocol.Timestamp, text string) protocol.Migration {
+	count, reason, proof := int64(1), protocol.DrainPending, protocol.ProofLag
+	return protocol.Migration{
+		ReshardingID: text, ToShardCount: 2, State: protocol.MigrationActive, CreatedAt: at, UpdatedAt: at, RequestedBy: &text, Reason: &text,
+		Progress: &protocol.MigrationProgress{
+			LastError: &text, DrainingFrom: &at, Groups: []protocol.GroupProgress{{ConsumerGroup: "billing"}},
+			Shards: []protocol.ShardDrain{{
+				Phase: protocol.DrainReading, Reason: &reason, Since: &at, Owners: []protocol.ShardOwner{{MemberID: "m"}}, Pending: &count, Lag: &count,
+				TailID: &text, BlockingGroup: &text, BlockingConsumer: &text, Proof: &proof, RetiredKey: &text,
+			}},
+		},
+	}
+}
+
 func bare(l *layer) {
-	l.group = protocol.GroupResponse{State: protocol.GroupEmpty}
+	l.migration = protocol.Migration{
+		State: protocol.MigrationPreparing, Progress: &protocol.MigrationProgress{Shards: []protocol.ShardDrain{{Phase: protocol.DrainReading}}},
+	}
+	l.scaled = protocol.StreamScaleResponse{Migrations: []protocol.Migration{l.migration}}
+	l.plan = protocol.Plan{Action: protocol.PlanCreate, Groups: []protocol.GroupPlan{{}, {Moves: []protocol.MemberMove{{}}}}}
+	l.group = protocol.GroupResponse{State: protocol.GroupEmpty, ActiveMigration: &l.migration}
+	l.migrations = protocol.MigrationsResponse{Migrations: []protocol.Migration{l.migration}}
 	l.members = protocol.MembersResponse{Members: []protocol.MemberMetadata{{State: protocol.MemberStarting}}}
 	l.assignments = protocol.AssignmentsResponse{TargetAssignment: map[string][]protocol.ShardID{"m": nil}}
 	l.stream = protocol.StreamResponse{Groups: []protocol.GroupResponse{{State: protocol.GroupEmpty}}}
@@ -194,6 +222,8 @@ func nullOfContract() []string {
 		"activeMigration", "barrierUntil", "rebalanceDeadlineAt", "successor", "activeReshardingId", "deprecatedIn", "removedIn",
 		"qualifier", "lastDeliveredId", "lastAckedId", "updatedAt",
 		"next", "memberId", "requestId", "action", "actor", "reason", "before", "after",
+		"requestedBy", "progress", "lastError", "drainingFrom", "since", "pending", "lag", "tailId", "blockingGroup", "blockingConsumer",
+		"proof", "retiredKey", "refusal",
 	}
 }
 
@@ -218,11 +248,12 @@ func requireNoOtherNull(t *testing.T, at string, value any) {
 func TestEveryAnswerHasTheShapeOfTheContract(t *testing.T) {
 	t.Parallel()
 	c := readContract(t)
+	scale := mutations()["scale stream"].body
 	endpoints := []struct{ method, target, body, path, status string }{
 		{"POST", orders, goodCreate, "/streams/{streamPrefix}", "201"},
 		{"POST", billing, goodCreate, "/streams/{streamPrefix}/groups/{consumerGroup}", "201"},
 		{"GET", billing, "", "/streams/{streamPrefix}/groups/{consumerGroup}", "200"},
-		{"DELETE", billing, goodDelete, "/streams/{streamPrefix}/groups/{consumerGroup}", "200"},
+		{"DELETE", billing, goodCause, "/streams/{streamPrefix}/groups/{consumerGroup}", "200"},
 		{"GET", billing + "/producer-routing", "", "/streams/{streamPrefix}/groups/{consumerGroup}/producer-routing", "200"},
 		{"POST", beat, goodBeat, "/streams/{streamPrefix}/groups/{consumerGroup}/members/{memberId}/heartbeat", "200"},
 		{"GET", base + "/monitoring/health", "", "/monitoring/health", "200"},
@@ -232,10 +263,22 @@ func TestEveryAnswerHasTheShapeOfTheContract(t *testing.T) {
 		{"GET", monitoring + "/members", "", "/monitoring/streams/{streamPrefix}/groups/{consumerGroup}/members", "200"},
 		{"GET", monitoring + "/assignments", "", "/monitoring/streams/{streamPrefix}/groups/{consumerGroup}/assignments", "200"},
 		{"GET", monitoring + "/migrations", "", "/monitoring/streams/{streamPrefix}/groups/{consumerGroup}/migrations", "200"},
+		{"POST", orders + "/scale", scale, "/streams/{streamPrefix}/scale", "202"},
+		{"POST", billing + "/scale", scale, "/streams/{streamPrefix}/groups/{consumerGroup}/scale", "202"},
+		{"GET", resharding, "", "/streams/{streamPrefix}/groups/{consumerGroup}/migrations/{reshardingId}", "200"},
+		{
+			"POST", resharding + "/rollback", goodCause,
+			"/streams/{streamPrefix}/groups/{consumerGroup}/migrations/{reshardingId}/rollback", "202",
+		},
+		{"POST", resharding + "/confirm-drain", with(goodCause, `"shardIndex":1`), "", "202"},
+		{"POST", billing + "/barrier", goodCause, "", "202"},
+		{"POST", billing + "/members/m-1/fence", goodCause, "", "202"},
+		{"POST", base + "/admin/repair-index", goodCause, "", "200"},
+		{"POST", orders + "/scale?dryRun=true", scale, "", "200"},
 		{"GET", billing + "/events", "", "", "200"},
 		{"GET", base + "/streams", "", "", "200"},
 		{"GET", orders, "", "", "200"},
-		{"DELETE", orders, goodDelete, "", "200"},
+		{"DELETE", orders, goodCause, "", "200"},
 	}
 	for name, fill := range map[string]func(*layer){"full": full, "bare": bare} {
 		a := startAPI(t)

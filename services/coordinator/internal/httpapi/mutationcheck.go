@@ -8,9 +8,10 @@ import (
 
 // Limits of mutations; texts in bytes.
 const (
-	maxRequestedBy = 256
-	maxReason      = 1024
-	maxGroups      = 64
+	maxRequestedBy     = 256
+	maxReason          = 1024
+	maxDeprecatedAfter = 64
+	maxGroups          = 64
 )
 
 func checkCreateStream(req protocol.CreateStreamRequest, maxShards int) error {
@@ -42,7 +43,7 @@ func checkCreateGroup(req protocol.CreateGroupRequest, maxShards int) error {
 	return checkCreation(req.InitialShardCount, maxShards, req.RequestedBy, req.Reason)
 }
 
-// checkCreation: the reason of a creation may be absent or empty, that of a deletion not.
+// checkCreation: the reason of a creation may be absent or empty, that of all else not.
 func checkCreation(shards *int, maxShards int, requestedBy string, reason *string) error {
 	if shards != nil && (*shards < 1 || *shards > maxShards) {
 		return invalid("initialShardCount must be between 1 and %d", maxShards)
@@ -53,11 +54,32 @@ func checkCreation(shards *int, maxShards int, requestedBy string, reason *strin
 	return checkRequestedBy(requestedBy)
 }
 
-func checkDelete(req protocol.DeleteRequest) error {
-	if strings.TrimSpace(req.Reason) == "" || len(req.Reason) > maxReason {
+func checkDelete(req protocol.DeleteRequest) error { return checkCause(req.RequestedBy, req.Reason) }
+
+// checkScale takes 0 as a target: the stream ends with no shards (protocol L6).
+func checkScale(req protocol.ScaleRequest, maxShards int) error {
+	if target := req.TargetShardCount; target == nil || *target < 0 || *target > maxShards {
+		return invalid("targetShardCount must be between 0 and %d", maxShards)
+	}
+	if after := req.DeprecatedAfter; after != nil && (len(*after) > maxDeprecatedAfter || hasControl(*after)) {
+		return invalid("deprecatedAfter must have at most %d bytes and no control characters", maxDeprecatedAfter)
+	}
+	return checkCause(req.RequestedBy, req.Reason)
+}
+
+func checkConfirmDrain(req protocol.ConfirmDrainRequest) error {
+	if index := req.ShardIndex; index == nil || *index < 0 || *index > maxNumber {
+		return invalid("shardIndex must be between 0 and %d", maxNumber)
+	}
+	return checkCause(req.RequestedBy, req.Reason)
+}
+
+// checkCause looks at who asks for a change and why.
+func checkCause(requestedBy, reason string) error {
+	if strings.TrimSpace(reason) == "" || len(reason) > maxReason {
 		return invalid("reason must have 1 to %d bytes and not only blanks", maxReason)
 	}
-	return checkRequestedBy(req.RequestedBy)
+	return checkRequestedBy(requestedBy)
 }
 
 func checkRequestedBy(name string) error {
