@@ -23,8 +23,8 @@ type Config struct {
 	Timing Timing
 	// Build is what /version reports.
 	Build protocol.VersionResponse
-	// CallTimeout bounds heartbeats and reads below the API (5 s), MutationTimeout
-	// creations and deletions (60 s). Past it the answer is 503 STORE_UNAVAILABLE.
+	// CallTimeout bounds heartbeats and reads below the API (5 s), MutationTimeout all else
+	// (60 s). Past it the answer is 503 STORE_UNAVAILABLE.
 	CallTimeout, MutationTimeout time.Duration
 }
 

@@ -42,9 +42,10 @@ func (f fuzzed) ask(t *testing.T, request *http.Request) int {
 	return answer.Code
 }
 
-func (f fuzzed) askHeartbeat(t *testing.T, body []byte) int {
+// post sends a body, taken to be JSON.
+func (f fuzzed) post(t *testing.T, target string, body []byte) int {
 	t.Helper()
-	request := httptest.NewRequest(http.MethodPost, beat, bytes.NewReader(body))
+	request := httptest.NewRequest(http.MethodPost, target, bytes.NewReader(body))
 	request.Header.Set("Content-Type", "application/json")
 	return f.ask(t, request)
 }
@@ -64,13 +65,13 @@ func FuzzHeartbeat(f *testing.F) {
 	}
 	api := newFuzzed()
 	f.Fuzz(func(t *testing.T, body []byte) {
-		if api.askHeartbeat(t, body) != http.StatusOK {
+		if api.post(t, beat, body) != http.StatusOK {
 			return
 		}
 		requireSound(t, api.below.heard)
 		written, err := json.Marshal(api.below.heard)
 		require.NoError(t, err)
-		require.Equal(t, http.StatusOK, api.askHeartbeat(t, written), "%s", written)
+		require.Equal(t, http.StatusOK, api.post(t, beat, written), "%s", written)
 	})
 }
 
@@ -100,11 +101,44 @@ func requireSound(t *testing.T, heard *protocol.HeartbeatRequest) {
 	require.True(t, heard.Incarnation == "" || heard.Sequence > 0)
 }
 
+// FuzzScale holds that whatever body and query reach a layer, the request is within the
+// limits, and that nothing is scaled but by a query that asks for it.
+func FuzzScale(f *testing.F) {
+	good := mutations()["scale stream"].body
+	for _, body := range []string{good, "{}", with(good, `"deprecatedAfter":"P1D"`), strings.Replace(good, ":3", ":-0", 1), strings.Replace(good, "done", `\n`, 1)} {
+		for _, query := range []string{"", "dryRun=true", "dryRun=false", "dryrun=true", "dryRun", "x=%zz", "dryRun=true;x"} {
+			f.Add([]byte(body), query)
+		}
+	}
+	api := newFuzzed()
+	f.Fuzz(func(t *testing.T, body []byte, query string) {
+		target, err := url.ParseRequestURI(orders + "/scale?" + query)
+		if err != nil || target.RawQuery != query || strings.ContainsAny(query, " \t\r\n\f#") {
+			return // net/http answers 400 itself, or a client never sends it
+		}
+		if status := api.post(t, target.String(), body); status >= 400 {
+			return
+		}
+		req, _ := api.below.asked.(protocol.ScaleRequest)
+		require.NotNil(t, req.TargetShardCount)
+		require.True(t, *req.TargetShardCount >= 0 && *req.TargetShardCount <= maxShards)
+		require.NotEmpty(t, strings.TrimSpace(req.RequestedBy))
+		require.NotEmpty(t, strings.TrimSpace(req.Reason))
+		values, err := url.ParseQuery(query)
+		require.NoError(t, err)
+		want := "Scale orders"
+		if values.Get("dryRun") == "true" {
+			want = "PlanScale orders"
+		}
+		require.Equal(t, []string{want}, api.below.seen())
+	})
+}
+
 // FuzzPath holds that whatever path is sent, only valid names reach a layer below, and
 // that nothing is redirected.
 func FuzzPath(f *testing.F) {
 	for _, seed := range []string{
-		orders, billing, billing + "/producer-routing", monitoring + "/members", base + "/streams/a%3Ab", base + "/streams/%2e%2e",
+		orders, billing, billing + "/producer-routing", monitoring + "/members", base + "/streams/a%3Ab", base + "/streams/%2e%2e", resharding, resharding + "%20",
 		base + "/streams/a%2Fb/groups/g", base + "/streams/a%252Fb", "/", "//", "/healthz", base + "/streams/{}", base + "/streams/" + strings.Repeat("a", 201),
 	} {
 		f.Add(seed)
@@ -126,6 +160,9 @@ func FuzzPath(f *testing.F) {
 			}
 			if len(words) > 2 {
 				require.NoError(t, protocol.CheckConsumerGroup(words[2]))
+			}
+			if words[0] == "Migration" {
+				require.Regexp(t, "^[0-9A-Za-z-]{1,64}$", words[3])
 			}
 		}
 	})

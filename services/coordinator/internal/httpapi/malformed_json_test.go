@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -117,4 +118,25 @@ func TestBodyLimitsAreExact(t *testing.T) {
 		requireRefusal(t, got, 413, protocol.CodePayloadTooLarge, "")
 		require.Len(t, a.seen(), reached)
 	}
+}
+
+func TestABodyThatDoesNotSayThatItIsJSONIsRefused(t *testing.T) {
+	t.Parallel()
+	a := startAPI(t)
+	for _, taker := range takers() {
+		line, length := taker.method+" "+taker.target+" HTTP/1.1", fmt.Sprintf("Content-Length: %d", len(taker.body))
+		for _, heads := range [][]string{
+			nil,
+			{"Content-Type: text/plain"},
+			{"Content-Type: application/x-www-form-urlencoded"},
+			{"Content-Type: "},
+			{"Content-Type: application/jsonp"},
+			{isJSON + "; charset=latin1"},
+			{isJSON, "Content-Encoding: gzip"},
+		} {
+			got := a.raw(t, request(line, taker.body, append([]string{host, length, "Connection: close"}, heads...)...))
+			requireRefusal(t, got, 415, protocol.CodeUnsupportedMediaType, "")
+		}
+	}
+	require.Empty(t, a.seen())
 }

@@ -58,6 +58,7 @@ func places() []place {
 		{"group", "GET", groups, ""},
 		{"group", "DELETE", groups, goodCause},
 		{"group", "GET", groups + "/producer-routing", ""},
+		{"group", "GET", groups + "/events", ""},
 		{"group", "POST", groups + "/members/m-1/heartbeat", goodBeat},
 		{"group", "POST", groups + "/scale", scale},
 		{"group", "GET", groups + "/migrations/r1", ""},
