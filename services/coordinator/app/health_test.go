@@ -115,7 +115,7 @@ func TestMemoryStoreWithProvisioningMakesShardsInRedis(t *testing.T) {
 	cfg.Store.Type = app.StoreMemory
 	c := start(t, cfg, app.Deps{})
 	c.createOrders("billing")
-	keys, err := redis.Client(t).Keys(t.Context(), "*").Result()
+	keys, err := redis.Client(t).Keys(t.Context(), "orders:*").Result()
 	require.NoError(t, err)
 	require.ElementsMatch(t, []string{"orders:0", "orders:1", "orders:2", "orders:3"}, keys)
 	redis.Kill()

@@ -82,7 +82,7 @@ func (a *App) wire(kept store.Archive) {
 	a.loop = loop.New(a.cfg.loop(), kept, nonce, a.log)
 	var shards catalog.Shards
 	if a.cfg.Provisioning.Enabled {
-		shards = provision.NewShards(a.redis, a.log)
+		shards = provision.NewShards(a.redis, a.cfg.Store.KeyPrefix, a.log)
 	}
 	settings := catalog.DefaultConfig()
 	settings.Group = a.cfg.group()

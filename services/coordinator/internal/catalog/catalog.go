@@ -25,8 +25,10 @@ import (
 // Shards makes and removes the data side of a stream in Redis.
 type Shards interface {
 	// Provision makes the shard keys 0 … shards-1 with the Redis consumer groups, and
-	// tells how many of the groups were there before. It may be repeated.
-	Provision(ctx context.Context, prefix string, shards int, groups []stream.Group) (existing int, err error)
+	// tells how many of the groups were there before. mark grows with every creation and
+	// resharding of the stream, and a creation with a lower one than was seen makes nothing
+	// (protocol L2). It may be repeated.
+	Provision(ctx context.Context, prefix string, shards int, groups []stream.Group, mark int64) (existing int, err error)
 	// Destroy removes a Redis consumer group from the shards, and the keys that no
 	// other group uses. It may be repeated.
 	Destroy(ctx context.Context, prefix string, shards int, group string) error

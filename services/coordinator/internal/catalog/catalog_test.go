@@ -29,7 +29,7 @@ type data struct {
 	failing error
 }
 
-func (d *data) Provision(_ context.Context, _ string, shards int, groups []stream.Group) (int, error) {
+func (d *data) Provision(_ context.Context, _ string, shards int, groups []stream.Group, _ int64) (int, error) {
 	existing := 0
 	for _, g := range groups {
 		if d.failing != nil {

@@ -79,7 +79,7 @@ func (c *Catalog) create(ctx context.Context, want creation) (stream.Stream, err
 		if err := c.save(ctx, &e, next, lease); err != nil {
 			return err
 		}
-		used, err := c.provision(ctx, e.stream, want.groups)
+		used, err := c.provision(ctx, e, want.groups)
 		if err != nil {
 			return err
 		}
@@ -158,14 +158,14 @@ func (c *Catalog) lost(ctx context.Context, prefix, name string) bool {
 
 // provision makes the shard keys with the groups, and tells whether an earlier life of a
 // group may be reading on them. With provisioning off nobody can tell, so it may (J1).
-func (c *Catalog) provision(ctx context.Context, s stream.Stream, groups []stream.Group) (used bool, err error) {
+func (c *Catalog) provision(ctx context.Context, e entry, groups []stream.Group) (used bool, err error) {
 	if c.shards == nil {
 		return true, nil
 	}
-	existing, err := c.shards.Provision(ctx, s.Prefix, s.ShardCount, groups)
+	existing, err := c.shards.Provision(ctx, e.stream.Prefix, e.stream.ShardCount, groups, int64(e.clock))
 	if err != nil {
 		return false, protocol.Errorf(protocol.CodeProvisioningFailed,
-			"stream %q is not active: %v; the same request completes it once Redis works", s.Prefix, err).Because(err)
+			"stream %q is not active: %v; the same request completes it once Redis works", e.stream.Prefix, err).Because(err)
 	}
 	return existing > 0, nil
 }

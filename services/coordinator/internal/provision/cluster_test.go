@@ -15,58 +15,73 @@ func TestClusterGetsEveryShardInPipelinesPerNode(t *testing.T) {
 	t.Parallel()
 	cluster := redisproc.StartCluster(t, 3)
 	rdb := cluster.Client(t)
+	b := newBench(t, rdb)
 	whole, perNode := &trips{}, &trips{}
 	rdb.AddHook(whole)
 	rdb.OnNewNode(func(node *redis.Client) { node.AddHook(perNode) })
-	p := plan(t, 1000)
-	require.Equal(t, 1000, run(t, rdb, p).New)
+	_, err := b.Provision(t.Context(), "orders", 1000, groups(), 1)
+	require.NoError(t, err)
 	require.LessOrEqual(t, whole.sent.Load(), int64(20))
 	require.LessOrEqual(t, perNode.sent.Load(), int64(3*20))
-	requireComplete(t, rdb, p)
+	b.complete(1000)
 	total := int64(0)
 	for i := range 3 {
 		size := cluster.Node(i).Client(t).DBSize(t.Context()).Val()
 		require.Positive(t, size, "node %d holds its part", i)
 		total += size
 	}
-	require.Equal(t, int64(1000), total)
-	require.Equal(t, 1000, run(t, rdb, p).Existing)
+	require.Equal(t, int64(2000), total, "keys and markers")
 
-	removal, err := Destroy(t.Context(), rdb, p, DeleteKeys, nil)
+	whole.sent.Store(0)
+	found, err := b.Prove(t.Context(), "orders", upTo(1000), []string{"g"})
 	require.NoError(t, err)
-	require.Equal(t, Removal{Keys: 1000, Total: 1000, Destroyed: 1000, Deleted: 1000}, removal)
+	require.Len(t, found, 1000)
+	b.mark(1000, sealing())
+	found, err = b.Seal(t.Context(), "orders", upTo(1000), sealing(), []string{"g"}, RetainForever, nil)
+	require.NoError(t, err)
+	for i, f := range found {
+		require.Equal(t, i, f.Index)
+		require.True(t, f.Sealed)
+	}
+	b.mark(1000, backing())
+	require.NoError(t, b.Unseal(t.Context(), "orders", upTo(1000), backing(), groups()))
+	require.Equal(t, int64(5*8), whole.sent.Load(), "eight pipelines a call")
+	require.Equal(t, Removal{Keys: 1000, Total: 1000, Destroyed: 1000, Deleted: 1000}, b.ended(1000, DeleteKeys))
+	for i := range 3 {
+		require.Zero(t, cluster.Node(i).Client(t).DBSize(t.Context()).Val())
+	}
 }
 
 func TestClusterThatLostANodeIsCompletedByARetry(t *testing.T) {
 	t.Parallel()
-	cluster := redisproc.StartCluster(t, 3)
+	cluster := redisproc.StartCluster(t, 3, redisproc.WithAOF("always"))
 	rdb := cluster.Client(t)
-	p := plan(t, 300)
+	b := newBench(t, rdb)
+	b.mark(300, preparing())
 	rdb.AddHook(&trips{before: func(n int64) {
 		if n == 2 {
 			cluster.Node(1).Kill()
 		}
 	}})
-	report, err := Run(t.Context(), rdb, p, nil)
-	var step *StepError
-	require.ErrorAs(t, err, &step)
-	require.True(t, step.State().Transient(), "%s: %v", step.State(), err)
-	require.GreaterOrEqual(t, report.Keys, 128)
-	require.Less(t, report.Keys, 300)
+	step, _ := b.stopped(300)
+	require.True(t, step.State().Transient(), "%s: %v", step.State(), step)
+	require.GreaterOrEqual(t, step.Done, 128)
+	require.Less(t, step.Done, 300)
 
 	cluster.Node(1).Restart()
 	require.Eventually(t, func() bool {
-		report, err := Run(t.Context(), rdb, p, nil)
-		return err == nil && report.New+report.Existing == 300
+		_, err := b.Make(t.Context(), "orders", upTo(300), preparing(), groups(), nil)
+		return err == nil
 	}, 30*time.Second, 10*time.Millisecond)
-	requireComplete(t, rdb, p)
+	b.complete(300)
 }
 
 func TestMovedSlotIsFollowed(t *testing.T) {
 	t.Parallel()
 	cluster := redisproc.StartCluster(t, 3)
 	rdb := cluster.Client(t)
-	run(t, rdb, plan(t, 1)) // the client knows the slots now
+	b := newBench(t, rdb)
+	b.made(1) // the client knows the slots now
 	slot := int(rdb.ClusterKeySlot(t.Context(), "orders:1").Val())
 	owner := -1
 	for i := range 3 {
@@ -78,8 +93,9 @@ func TestMovedSlotIsFollowed(t *testing.T) {
 	target := cluster.Node((owner + 1) % 3).Client(t)
 	id := target.ClusterMyID(t.Context()).Val()
 	for i := range 3 {
-		do(t, cluster.Node(i).Client(t), "CLUSTER", "SETSLOT", slot, "NODE", id)
+		newBench(t, cluster.Node(i).Client(t)).do("CLUSTER", "SETSLOT", slot, "NODE", id)
 	}
-	require.Equal(t, 1, run(t, rdb, plan(t, 2)).New)
+	b.mark(2, preparing())
+	require.Equal(t, 1, b.make(2))
 	require.Equal(t, int64(1), target.Exists(t.Context(), "orders:1").Val())
 }

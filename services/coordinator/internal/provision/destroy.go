@@ -2,27 +2,9 @@ package provision
 
 import (
 	"context"
-	"fmt"
 
-	"github.com/redis/go-redis/v9"
-
-	"github.com/redis-stream-coordinator/rsc/libs/redisx"
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 )
-
-// destroyScript ends one group on one key and deletes the key when it was asked to
-// and no group is left, in one step, so that a group made meanwhile keeps its data.
-// It answers what it did: destroyed, deleted, foreign (the key is no stream).
-const destroyScript = `
-local kind = redis.call('TYPE', KEYS[1]).ok
-if kind == 'none' then return {0, 0, 0} end
-if kind ~= 'stream' then return {0, 0, 1} end
-local destroyed = redis.call('XGROUP', 'DESTROY', KEYS[1], ARGV[1])
-if ARGV[2] == '1' and #redis.call('XINFO', 'GROUPS', KEYS[1]) == 0 then
-  redis.call('UNLINK', KEYS[1])
-  return {destroyed, 1, 0}
-end
-return {destroyed, 0, 0}
-`
 
 // Keep says what becomes of a shard key that no group uses any more.
 type Keep bool
@@ -31,15 +13,16 @@ type Keep bool
 const (
 	// KeepKeys leaves the shard keys and their entries.
 	KeepKeys Keep = true
-	// DeleteKeys deletes every shard key on which no consumer group is left.
+	// DeleteKeys deletes every shard key on which no consumer group is left, with its
+	// marker, and the string that a seal left in a key's place. Retired data stays.
 	DeleteKeys Keep = false
 )
 
-// Removal is what Destroy found and removed.
+// Removal is what a group's end came to.
 type Removal struct {
-	// Keys of Total shard keys carry none of the plan's groups any more.
+	// Keys of Total shard keys do not carry the group any more.
 	Keys, Total int
-	// Destroyed is how many groups were there and are gone, counted per shard key.
+	// Destroyed is how many keys had the group.
 	Destroyed int
 	// Deleted is how many shard keys are gone because no group was left on them.
 	Deleted int
@@ -47,60 +30,45 @@ type Removal struct {
 	Foreign []string
 }
 
-// Destroy ends the plan's groups on its shard keys and, with DeleteKeys, deletes the
-// keys that no other group uses. Watch, errors and repetition are those of Run; a
-// missing key or group is already as wanted.
-func Destroy(ctx context.Context, rdb redis.UniversalClient, p Plan, keep Keep, watch func(Progress)) (Removal, error) {
+// end ends a group on the shards. Errors and repetition are those of Make; a missing key
+// or group is already as wanted.
+func (s *Shards) end(ctx context.Context, prefix string, indexes []int, group string, keep Keep) (Removal, error) {
 	var removal Removal
+	if err := protocol.CheckConsumerGroup(group); err != nil {
+		return removal, err
+	}
+	shards, err := s.keys.shardsOf(prefix, indexes)
+	if err != nil {
+		return removal, err
+	}
 	mayDelete := 1
 	if keep == KeepKeys {
 		mayDelete = 0
 	}
-	at, err := walk(ctx, rdb, p.Keys(), action{
-		queue: func(ctx context.Context, pipe redis.Pipeliner, key string) []redis.Cmder {
-			cmds := make([]redis.Cmder, len(p.groups))
-			for i, g := range p.groups {
-				// EVAL, as a digest may be unknown on one node of many; Redis compiles it once.
-				cmds[i] = pipe.Eval(ctx, destroyScript, []string{key}, g.Name, mayDelete)
-			}
-			return cmds
-		},
-		settle: func(key string, cmds []redis.Cmder) error {
-			return removal.settle(key, p.groups, cmds)
-		},
-	}, watch)
-	removal.Keys, removal.Total = at.Done, at.Total
+	removal.Total = len(shards)
+	err = s.walk(ctx, shards, action{
+		script: s.scripts.destroy,
+		args:   func(shard) []any { return []any{"", mayDelete, group} },
+		settle: removal.settle,
+	})
 	return removal, err
 }
 
-func (r *Removal) settle(key string, groups []Group, cmds []redis.Cmder) error {
-	foreign := false
-	for i, cmd := range cmds {
-		did, err := outcome(cmd)
-		if err != nil {
-			return &StepError{Key: key, Group: groups[i].Name, Err: err}
-		}
-		r.Destroyed += int(did[0])
-		r.Deleted += int(did[1])
-		foreign = foreign || did[2] == 1
+func (r *Removal) settle(on shard, word string, rest []any) error {
+	if word == wordForeign {
+		r.Foreign = append(r.Foreign, on.key)
+		r.Keys++
+		return nil
 	}
-	if foreign {
-		r.Foreign = append(r.Foreign, key)
+	if word != wordOK || len(rest) != 2 {
+		return unexpected(word, rest)
 	}
+	destroyed, deleted := number(rest[0]), number(rest[1])
+	if destroyed == nil || deleted == nil {
+		return unexpected(word, rest)
+	}
+	r.Keys++
+	r.Destroyed += int(*destroyed)
+	r.Deleted += int(*deleted)
 	return nil
-}
-
-func outcome(cmd redis.Cmder) ([]int64, error) {
-	if err := cmd.Err(); err != nil {
-		return nil, err
-	}
-	eval, ok := cmd.(*redis.Cmd)
-	if !ok {
-		return nil, fmt.Errorf("%w: %T", redisx.ErrReply, cmd)
-	}
-	did, err := eval.Int64Slice()
-	if err != nil || len(did) != 3 {
-		return nil, fmt.Errorf("%w: %v", redisx.ErrReply, eval.Val())
-	}
-	return did, nil
 }

@@ -7,51 +7,62 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/stream"
 )
 
-// Shards provisions whole streams on one Redis. It is safe for concurrent use.
+// Shards works on the shards of streams on one Redis. It is safe for concurrent use.
 type Shards struct {
-	rdb redis.UniversalClient
-	log *slog.Logger
+	rdb     redis.UniversalClient
+	keys    keyspace
+	scripts scripts
+	log     *slog.Logger
 }
 
-// NewShards returns Shards on a client that the caller closes.
-func NewShards(rdb redis.UniversalClient, log *slog.Logger) *Shards {
-	return &Shards{rdb: rdb, log: log}
-}
-
-// Provision makes the shard keys 0 … shards-1 of a stream with the groups and returns
-// how many groups, counted per shard key, were there before.
-func (s *Shards) Provision(ctx context.Context, prefix string, shards int, groups []stream.Group) (int, error) {
-	wanted := make([]Group, len(groups))
-	for i, g := range groups {
-		wanted[i] = Group{Name: g.Name, Start: Earliest}
-		if g.FromLatest {
-			wanted[i].Start = Latest
-		}
+// NewShards returns Shards on a client that the caller closes. keyPrefix is the prefix of
+// the coordinator's own keys, empty for protocol.DefaultKeyPrefix.
+func NewShards(rdb redis.UniversalClient, keyPrefix string, log *slog.Logger) *Shards {
+	if keyPrefix == "" {
+		keyPrefix = protocol.DefaultKeyPrefix
 	}
-	plan, err := NewPlan(prefix, 0, shards, wanted...)
-	if err != nil {
+	return &Shards{rdb: rdb, keys: keyspace{prefix: keyPrefix}, scripts: compile(), log: log}
+}
+
+// Provision marks the shards 0 … shards-1 of a stream for a creation, makes them with the
+// groups, and returns how many groups, counted per shard, were there before. mark grows
+// with every creation and resharding of the stream; ErrStale comes when a shard carries a
+// higher one, and nothing is made then (protocol L2).
+func (s *Shards) Provision(ctx context.Context, prefix string, shards int, groups []stream.Group, mark int64) (int, error) {
+	if shards < 0 {
+		return 0, fmt.Errorf("%w: %d shards of stream %q", ErrInvalid, shards, prefix)
+	}
+	token, indexes := Creation(mark), upTo(shards)
+	if _, err := starts(prefix, groups); err != nil {
 		return 0, err
 	}
-	report, err := Run(ctx, s.rdb, plan, nil)
+	higher, err := s.Mark(ctx, prefix, indexes, token)
 	if err != nil {
-		return report.Existing, fmt.Errorf("provision stream %q: %w", prefix, err)
+		return 0, fmt.Errorf("provision stream %q: %w", prefix, err)
 	}
-	s.log.InfoContext(ctx, "shards provisioned", "stream", prefix, "keys", report.Keys,
-		"new", report.New, "existing", report.Existing)
-	return report.Existing, nil
+	if higher > 0 {
+		return 0, fmt.Errorf("provision stream %q: %w: mark %d is above %d", prefix, ErrStale, higher, mark)
+	}
+	existing, err := s.Make(ctx, prefix, indexes, token, groups, nil)
+	if err != nil {
+		return existing, fmt.Errorf("provision stream %q: %w", prefix, err)
+	}
+	s.log.InfoContext(ctx, "shards provisioned", "stream", prefix, "keys", shards,
+		"new", shards*len(groups)-existing, "existing", existing)
+	return existing, nil
 }
 
-// Destroy ends a group on the shard keys 0 … shards-1 of a stream and deletes the keys
-// that no other group uses.
+// Destroy ends a group on the shards 0 … shards-1 of a stream and deletes the keys that no
+// other group uses, as DeleteKeys says.
 func (s *Shards) Destroy(ctx context.Context, prefix string, shards int, group string) error {
-	plan, err := NewPlan(prefix, 0, shards, Group{Name: group, Start: Earliest})
-	if err != nil {
-		return err
+	if shards < 0 {
+		return fmt.Errorf("%w: %d shards of stream %q", ErrInvalid, shards, prefix)
 	}
-	removal, err := Destroy(ctx, s.rdb, plan, DeleteKeys, nil)
+	removal, err := s.end(ctx, prefix, upTo(shards), group, DeleteKeys)
 	if err != nil {
 		return fmt.Errorf("destroy group %q of stream %q: %w", group, prefix, err)
 	}

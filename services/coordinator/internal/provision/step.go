@@ -6,33 +6,31 @@ import (
 	"github.com/redis-stream-coordinator/rsc/libs/redisx"
 )
 
-// Progress is how far a run has come (protocol L10).
+// Progress is how far a call has come (protocol L10).
 type Progress struct {
-	// Done of Total shard keys are as planned.
+	// Done of Total shards are as they should be.
 	Done, Total int
-	// Err is what stopped the run, nil while it goes on.
+	// Err is what stopped the call, nil while it goes on.
 	Err error
 }
 
-// StepError is the first shard key of a plan on which Redis refused or failed. Keys
-// planned after it may be done already, those of later pipelines are not begun.
+// StepError is the first shard of a call on which Redis refused or failed, or a phase was
+// over. Shards after it may be done already, those of later pipelines are not begun.
 type StepError struct {
-	// Key is the shard key.
+	// Key is the shard's.
 	Key string
-	// Group is the consumer group that was being made or destroyed on it.
-	Group string
-	// Done of Total keys are as planned.
+	// Done of Total shards are as they should be.
 	Done, Total int
-	// Err is the cause as Redis or the connection gave it.
+	// Err is the cause: ErrStale, or what Redis or the connection gave.
 	Err error
 }
 
 // State names the cause.
 func (e *StepError) State() redisx.State { return redisx.StateOf(e.Err) }
 
-// Error names key, group, cause and how much is done.
+// Error names key, cause and how much is done.
 func (e *StepError) Error() string {
-	return fmt.Sprintf("group %q on shard key %q: %s (%d of %d keys are done)", e.Group, e.Key, e.cause(), e.Done, e.Total)
+	return fmt.Sprintf("shard key %q: %s (%d of %d keys are done)", e.Key, e.cause(), e.Done, e.Total)
 }
 
 // Unwrap returns the cause.

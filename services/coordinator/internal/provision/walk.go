@@ -3,64 +3,117 @@ package provision
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/redis-stream-coordinator/rsc/libs/redisx"
 )
 
 // keysPerTrip is the number of shard keys in one pipeline: 1,000 shards take eight
 // round trips, and other commands get their turn in between.
 const keysPerTrip = 128
 
-// action is what is done to every shard key.
+// The words that answers begin with.
+const (
+	wordOK       = "ok"
+	wordStale    = "stale"
+	wordSealed   = "sealed"
+	wordOccupied = "occupied"
+	wordForeign  = "foreign"
+)
+
+// action is one script on every shard.
 type action struct {
-	// queue adds the key's commands to the pipeline.
-	queue func(ctx context.Context, pipe redis.Pipeliner, key string) []redis.Cmder
-	// settle reads their replies; its error is a *StepError.
-	settle func(key string, cmds []redis.Cmder) error
+	script string
+	// args are the script's ARGV for a shard.
+	args func(shard) []any
+	// retiredBy is the resharding whose retired data the script may touch, "" for none.
+	retiredBy string
+	// settle reads what the script answered behind its word. Nil takes no more than ok.
+	settle func(on shard, word string, rest []any) error
+	// watch, unless it is nil, is told after every pipeline, from the same goroutine.
+	watch func(Progress)
 }
 
-// walk carries the action to all keys, pipeline by pipeline, and stops after the
-// first pipeline in which a key failed. In a cluster the client splits a pipeline
+func (a action) keys(on shard) []string {
+	if a.retiredBy == "" {
+		return []string{on.key, on.marker}
+	}
+	return []string{on.key, on.marker, on.retired + a.retiredBy}
+}
+
+// walk carries the action to all shards, pipeline by pipeline, and stops after the
+// first pipeline in which a shard failed. In a cluster the client splits a pipeline
 // between the nodes and follows moved slots.
-func walk(ctx context.Context, rdb redis.UniversalClient, keys []string, a action, watch func(Progress)) (Progress, error) {
-	at := Progress{Total: len(keys)}
-	for batch := range slices.Chunk(keys, keysPerTrip) {
-		done, err := trip(ctx, rdb, batch, a)
+func (s *Shards) walk(ctx context.Context, shards []shard, a action) error {
+	at := Progress{Total: len(shards)}
+	for batch := range slices.Chunk(shards, keysPerTrip) {
+		done, err := s.trip(ctx, batch, a)
 		at.Done += done
 		if step, ok := errors.AsType[*StepError](err); ok {
 			step.Done, step.Total = at.Done, at.Total
 		}
 		at.Err = err
-		if watch != nil {
-			watch(at)
+		if a.watch != nil {
+			a.watch(at)
 		}
 		if err != nil {
-			return at, err
+			return err
 		}
 	}
-	return at, nil
+	return nil
 }
 
-// trip sends one pipeline and returns how many of its keys are done, and the error
+// trip sends one pipeline and returns how many of its shards are done, and the error
 // of the first one that is not.
-func trip(ctx context.Context, rdb redis.UniversalClient, keys []string, a action) (int, error) {
-	pipe := rdb.Pipeline()
-	queued := make([][]redis.Cmder, len(keys))
-	for i, key := range keys {
-		queued[i] = a.queue(ctx, pipe, key)
+func (s *Shards) trip(ctx context.Context, shards []shard, a action) (int, error) {
+	pipe := s.rdb.Pipeline()
+	queued := make([]*redis.Cmd, len(shards))
+	for i, on := range shards {
+		// EVAL, as a digest may be unknown on one node of many; Redis compiles it once.
+		queued[i] = pipe.Eval(ctx, a.script, a.keys(on), a.args(on)...)
 	}
 	_, _ = pipe.Exec(ctx) // every command carries its own error.
 	done := 0
 	var first error
-	for i, key := range keys {
-		err := a.settle(key, queued[i])
+	for i, on := range shards {
+		err := settle(on, queued[i], a)
 		switch {
 		case err == nil:
 			done++
 		case first == nil:
-			first = err
+			first = &StepError{Key: on.key, Err: err}
 		}
 	}
 	return done, first
+}
+
+// settle reads the answer about one shard.
+func settle(on shard, cmd *redis.Cmd, a action) error {
+	reply, err := cmd.Slice()
+	if err != nil {
+		return err
+	}
+	if len(reply) == 0 {
+		return fmt.Errorf("%w: an empty list", redisx.ErrReply)
+	}
+	word, _ := reply[0].(string)
+	switch {
+	case a.settle != nil:
+		return a.settle(on, word, reply[1:])
+	case word == wordOK:
+		return nil
+	default:
+		return unexpected(word, reply[1:])
+	}
+}
+
+// unexpected is the error of an answer that its caller has no use for.
+func unexpected(word string, rest []any) error {
+	if word == wordStale {
+		return fmt.Errorf("%w: %v", ErrStale, rest)
+	}
+	return fmt.Errorf("%w: %q %v", redisx.ErrReply, word, rest)
 }

@@ -1,0 +1,62 @@
+-- What the scripts share; it stands in front of each. Data comes as KEYS and ARGV only.
+-- KEYS[1] is a shard's key, KEYS[2] its marker, KEYS[3], where there is one, the key of
+-- its retired data; they share a hash slot. ARGV[1] is the token. A script answers with a
+-- list whose first entry is a word. It may run twice.
+
+local RETIRED = 'retired:'
+
+-- kind returns the type of a key, 'none' where there is none.
+local function kind(key)
+  return redis.call('TYPE', key).ok
+end
+
+-- replica returns an error where a replica was asked: what it holds or lacks is no answer
+-- (protocol L4). Where INFO is refused nobody can tell.
+local function replica()
+  local info = redis.pcall('INFO', 'replication')
+  if type(info) == 'string' and string.find(info, 'role:slave', 1, true) then
+    return redis.error_reply('READONLY the shard was asked for on a replica')
+  end
+end
+
+-- refused answers for a script that must not run: on a replica, or when the marker is not
+-- the script's token, because a later phase has overwritten it (protocol L2).
+local function refused()
+  local error = replica()
+  if error then return error end
+  local token = redis.call('GET', KEYS[2])
+  if token ~= ARGV[1] then return {'stale', token or ''} end
+end
+
+-- retiree returns the id of the resharding that sealed the shard, nil for another string
+-- or none.
+local function retiree(key)
+  if kind(key) ~= 'string' then return nil end
+  local value = redis.call('GET', key)
+  if string.sub(value, 1, #RETIRED) ~= RETIRED then return nil end
+  return string.sub(value, #RETIRED + 1)
+end
+
+-- foreign answers for a key that holds something else than a shard.
+local function foreign(type)
+  return redis.error_reply('WRONGTYPE the shard key holds a ' .. type)
+end
+
+-- provide makes the shard with the groups at ARGV[at], each with its start behind it, and
+-- returns what it answers: the names of the groups that were not there. An existing
+-- cursor is never moved (field case F14).
+local function provide(at)
+  if retiree(KEYS[1]) then redis.call('DEL', KEYS[1]) end
+  local now = kind(KEYS[1])
+  if now ~= 'stream' and now ~= 'none' then return foreign(now) end
+  local answer = {'ok'}
+  for i = at, #ARGV, 2 do
+    local made = redis.pcall('XGROUP', 'CREATE', KEYS[1], ARGV[i], ARGV[i + 1], 'MKSTREAM')
+    if made.ok then
+      answer[#answer + 1] = ARGV[i]
+    elseif string.sub(made.err, 1, 9) ~= 'BUSYGROUP' then
+      return made
+    end
+  end
+  return answer
+end

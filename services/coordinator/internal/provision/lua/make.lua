@@ -1,0 +1,2 @@
+-- ARGV: token, then names and starts of groups. It makes what is missing.
+return refused() or provide(2)

@@ -1,0 +1,213 @@
+package provision
+
+import (
+	"context"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"github.com/redis-stream-coordinator/rsc/libs/testkit/redisproc"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/stream"
+)
+
+func TestThousandShardsTakeAtMostTwentyRoundTrips(t *testing.T) {
+	t.Parallel()
+	b := onRedis(t)
+	count := &trips{}
+	b.rdb.AddHook(count)
+	wanted := []stream.Group{{Name: "g"}, {Name: "h", FromLatest: true}, {Name: "i"}}
+	existing, err := b.Provision(t.Context(), "orders", 1000, wanted, 1)
+	require.NoError(t, err)
+	require.Zero(t, existing)
+	require.LessOrEqual(t, count.sent.Load(), int64(20), "marking and making")
+	b.complete(1000, "g", "h", "i")
+}
+
+func TestMakingAgainChangesNothing(t *testing.T) {
+	t.Parallel()
+	b := onRedis(t)
+	b.made(300)
+	before := groupsOn(t, b.rdb, "orders:7")
+	require.Equal(t, 300, b.make(300))
+	require.Equal(t, before, groupsOn(t, b.rdb, "orders:7"))
+
+	b.mark(302, preparing())
+	require.Equal(t, 300, b.make(302, groups("g", "h")...))
+	b.complete(302, "g", "h")
+}
+
+func TestFieldF14AnExistingCursorIsNeverMoved(t *testing.T) {
+	t.Parallel()
+	b := onRedis(t)
+	b.made(1)
+	for range 1000 {
+		b.do("XADD", "orders:0", "*", "f", "v")
+	}
+	b.do("XREADGROUP", "GROUP", "g", "c", "COUNT", 600, "NOACK", "STREAMS", "orders:0", ">")
+	b.read("orders:0", "g", 10)
+	before := groupsOn(t, b.rdb, "orders:0")["g"]
+	for _, fromLatest := range []bool{false, true} {
+		require.Equal(t, 1, b.make(1, stream.Group{Name: "g", FromLatest: fromLatest}))
+		require.Equal(t, before, groupsOn(t, b.rdb, "orders:0")["g"])
+	}
+	made, err := b.Remake(t.Context(), "orders", 0, preparing(), map[string]string{"g": "0"})
+	require.NoError(t, err)
+	require.Empty(t, made)
+	require.NoError(t, b.Unseal(t.Context(), "orders", []int{0}, preparing(), groups()))
+	require.NoError(t, b.Unmake(t.Context(), "orders", []int{0}, preparing()))
+	require.Equal(t, before, groupsOn(t, b.rdb, "orders:0")["g"])
+
+	b.do("XGROUP", "DESTROY", "orders:0", "g")
+	require.Zero(t, b.make(1), "a lost group is reported as new")
+	require.Equal(t, "0-0", groupsOn(t, b.rdb, "orders:0")["g"].LastDeliveredID, "and starts where the call says")
+}
+
+func TestStartPositionDecidesWhatANewGroupReads(t *testing.T) {
+	t.Parallel()
+	b := onRedis(t)
+	b.do("XADD", "orders:0", "1-0", "f", "old")
+	b.made(2, stream.Group{Name: "all"}, stream.Group{Name: "new", FromLatest: true})
+	b.do("XADD", "orders:0", "2-0", "f", "new")
+	b.do("XADD", "orders:1", "2-0", "f", "new")
+	require.Equal(t, []string{"1-0", "2-0"}, readAll(t, b.rdb, "all", "orders:0"))
+	require.Equal(t, []string{"2-0"}, readAll(t, b.rdb, "new", "orders:0"))
+	require.Equal(t, []string{"2-0"}, readAll(t, b.rdb, "new", "orders:1"))
+}
+
+func TestProgressIsToldAfterEveryPipeline(t *testing.T) {
+	t.Parallel()
+	b := onRedis(t)
+	b.mark(300, preparing())
+	var told []Progress
+	_, err := b.Make(t.Context(), "orders", upTo(300), preparing(), groups(), func(p Progress) { told = append(told, p) })
+	require.NoError(t, err)
+	require.Equal(t, []Progress{{Done: 128, Total: 300}, {Done: 256, Total: 300}, {Done: 300, Total: 300}}, told)
+}
+
+func TestNothingToDoAsksNothing(t *testing.T) {
+	t.Parallel()
+	b := onRedis(t)
+	count := &trips{}
+	b.rdb.AddHook(count)
+	existing, err := b.Provision(t.Context(), "orders", 0, groups(), 1)
+	require.NoError(t, err)
+	require.Zero(t, existing)
+	require.NoError(t, b.Destroy(t.Context(), "orders", 0, "g"))
+	found, err := b.Prove(t.Context(), "orders", nil, []string{"g"})
+	require.NoError(t, err)
+	require.Empty(t, found)
+	require.Zero(t, count.sent.Load())
+}
+
+func TestCancelledCallSaysHowFarItCame(t *testing.T) {
+	t.Parallel()
+	b := onRedis(t)
+	b.mark(300, preparing())
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err := b.Make(ctx, "orders", upTo(300), preparing(), groups(), func(p Progress) {
+		if p.Done == 256 {
+			cancel()
+		}
+	})
+	require.ErrorIs(t, err, context.Canceled)
+	var step *StepError
+	require.ErrorAs(t, err, &step)
+	require.Equal(t, 256, step.Done)
+	require.Equal(t, 256, b.make(300), "the same call goes on")
+}
+
+func TestUnmakeDeletesOnlyShardsThatNobodyWroteTo(t *testing.T) {
+	t.Parallel()
+	b := onRedis(t)
+	b.made(6)
+	b.do("XADD", "orders:1", "1-0", "f", "v")
+	b.do("XADD", "orders:2", "1-0", "f", "v")
+	b.do("XDEL", "orders:2", "1-0")
+	b.do("DEL", "orders:3", "orders:4")
+	b.do("SET", "orders:4", "somebody's")
+	b.do("XSETID", "orders:5", "7-0")
+	for range 2 {
+		require.NoError(t, b.Unmake(t.Context(), "orders", upTo(6), preparing()))
+		require.Zero(t, b.exists("orders:0", "orders:3"))
+		require.Equal(t, int64(4), b.exists("orders:1", "orders:2", "orders:4", "orders:5"))
+	}
+	b.complete(0)
+	require.Contains(t, groupsOn(t, b.rdb, "orders:2"), "g")
+}
+
+func TestL12RemakeStartsMissingGroupsWhereItIsTold(t *testing.T) {
+	t.Parallel()
+	b := onRedis(t)
+	b.mark(1, preparing())
+	starts := map[string]string{"g": "5-3", "h": "0"}
+	made, err := b.Remake(t.Context(), "orders", 0, preparing(), starts)
+	require.NoError(t, err)
+	require.Equal(t, []string{"g", "h"}, made)
+	on := groupsOn(t, b.rdb, "orders:0")
+	require.Equal(t, "5-3", on["g"].LastDeliveredID)
+	require.Equal(t, "0-0", on["h"].LastDeliveredID)
+
+	b.do("XGROUP", "DESTROY", "orders:0", "h")
+	made, err = b.Remake(t.Context(), "orders", 0, preparing(), map[string]string{"g": "9-9", "h": "2-0"})
+	require.NoError(t, err)
+	require.Equal(t, []string{"h"}, made, "only what is missing")
+	on = groupsOn(t, b.rdb, "orders:0")
+	require.Equal(t, "5-3", on["g"].LastDeliveredID)
+	require.Equal(t, "2-0", on["h"].LastDeliveredID)
+
+	var step *StepError
+	_, err = b.Remake(t.Context(), "orders", 0, preparing(), map[string]string{"i": "no id"})
+	require.ErrorAs(t, err, &step)
+	_, err = b.Remake(t.Context(), "orders", 0, sealing(), starts)
+	require.ErrorIs(t, err, ErrStale)
+}
+
+func TestWhatMakesNoSenseIsRefusedBeforeRedisIsAsked(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, redisproc.Start(t).Client(t))
+	count := &trips{}
+	b.rdb.AddHook(count)
+	for name, call := range map[string]func() error{
+		"negative index": func() error { _, err := b.Mark(t.Context(), "orders", []int{-1}, preparing()); return err },
+		"index twice":    func() error { _, err := b.Mark(t.Context(), "orders", []int{1, 1}, preparing()); return err },
+		"mark 0":         func() error { _, err := b.Mark(t.Context(), "orders", []int{1}, tokenOf(0, "A")); return err },
+		"no phase":       func() error { _, err := b.Mark(t.Context(), "orders", []int{1}, tokenOf(1, "")); return err },
+		"colon in phase": func() error { _, err := b.Mark(t.Context(), "orders", []int{1}, tokenOf(1, "A:B")); return err },
+		"no groups": func() error {
+			_, err := b.Make(t.Context(), "orders", []int{1}, preparing(), nil, nil)
+			return err
+		},
+		"group twice": func() error {
+			_, err := b.Make(t.Context(), "orders", []int{1}, preparing(), groups("g", "g"), nil)
+			return err
+		},
+		"negative count": func() error { _, err := b.Provision(t.Context(), "orders", -1, groups(), 1); return err },
+		"negative end":   func() error { return b.Destroy(t.Context(), "orders", -1, "g") },
+		"proved twice": func() error {
+			_, err := b.Prove(t.Context(), "orders", []int{2, 2}, []string{"g"})
+			return err
+		},
+		"sealed for a group twice": func() error {
+			_, err := b.Seal(t.Context(), "orders", []int{2}, sealing(), []string{"g", "g"}, 0, nil)
+			return err
+		},
+		"unsealed without groups": func() error { return b.Unseal(t.Context(), "orders", []int{2}, sealing(), nil) },
+	} {
+		require.ErrorIs(t, call(), ErrInvalid, name)
+	}
+	require.Zero(t, count.sent.Load())
+}
+
+func readAll(t *testing.T, rdb redis.UniversalClient, group, key string) []string {
+	t.Helper()
+	streams, err := rdb.XReadGroup(t.Context(), &redis.XReadGroupArgs{
+		Group: group, Consumer: "c", Streams: []string{key, ">"}, Block: -1,
+	}).Result()
+	require.NoError(t, err)
+	var ids []string
+	for _, m := range streams[0].Messages {
+		ids = append(ids, m.ID)
+	}
+	return ids
+}
