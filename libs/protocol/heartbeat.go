@@ -30,20 +30,21 @@ type Reason string
 
 // The reasons of heartbeat verdicts.
 const (
-	ReasonMemberIDInUse   Reason = "MEMBER_ID_IN_USE"   // J4: another incarnation holds the id
-	ReasonBarrier         Reason = "BARRIER"            // M3: nothing is granted yet
-	ReasonNotSynchronised Reason = "NOT_SYNCHRONISED"   // M4: this member's numbers are of another history
-	ReasonRoundOpen       Reason = "CORRECTION_ROUND"   // M4: another member is not there yet
-	ReasonBadReport       Reason = "BAD_REPORT"         // R1: reads a shard that it does not hold
-	ReasonRebalanceOver   Reason = "REBALANCE_TIMEOUT"  // H3: told to drop and did not in time
-	ReasonLeaseExpired    Reason = "LEASE_EXPIRED"      // H3: its lease ran out
-	ReasonStaleEpoch      Reason = "STALE_EPOCH"        // E4: an epoch of an earlier life
-	ReasonUnknownGroup    Reason = "UNKNOWN_GROUP"      // J1: there is no such group
-	ReasonUnknownMember   Reason = "UNKNOWN_MEMBER"     // J1: there is no such member
-	ReasonMemberLeft      Reason = "MEMBER_LEFT"        // J6: the member has left
-	ReasonGroupFull       Reason = "GROUP_FULL"         // the group has limits.max-members members
-	ReasonFutureEpoch     Reason = "FUTURE_EPOCH"       // E4: an epoch never given in this history
-	ReasonProtocol        Reason = "PROTOCOL_NOT_KNOWN" // the protocolVersion is not spoken here
+	ReasonMemberIDInUse    Reason = "MEMBER_ID_IN_USE"   // J4: another incarnation holds the id
+	ReasonBarrier          Reason = "BARRIER"            // M3: nothing is granted yet
+	ReasonNotSynchronised  Reason = "NOT_SYNCHRONISED"   // M4: this member's numbers are of another history
+	ReasonRoundOpen        Reason = "CORRECTION_ROUND"   // M4: another member is not there yet
+	ReasonBadReport        Reason = "BAD_REPORT"         // R1: reads a shard that it does not hold
+	ReasonRebalanceOver    Reason = "REBALANCE_TIMEOUT"  // H3: told to drop and did not in time
+	ReasonLeaseExpired     Reason = "LEASE_EXPIRED"      // H3: its lease ran out
+	ReasonStaleEpoch       Reason = "STALE_EPOCH"        // E4: an epoch of an earlier life
+	ReasonUnknownGroup     Reason = "UNKNOWN_GROUP"      // J1: there is no such group
+	ReasonUnknownMember    Reason = "UNKNOWN_MEMBER"     // J1: there is no such member
+	ReasonMemberLeft       Reason = "MEMBER_LEFT"        // J6: the member has left
+	ReasonGroupFull        Reason = "GROUP_FULL"         // the group has limits.max-members members
+	ReasonFutureEpoch      Reason = "FUTURE_EPOCH"       // E4: an epoch never given in this history
+	ReasonProtocol         Reason = "PROTOCOL_NOT_KNOWN" // the protocolVersion is not spoken here
+	ReasonFencedByOperator Reason = "FENCED_BY_OPERATOR" // H4: an operator threw the member out
 )
 
 // HeartbeatRequest is what a member reports. Fields below ShardProgress are additions

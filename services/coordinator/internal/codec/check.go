@@ -2,17 +2,16 @@ package codec
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/group"
-	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/stream"
 )
 
 // Bounds that no record reaches; beyond them sums overflow and times cannot be written.
 const (
 	maxNumber = 1 << 62
 	maxMillis = 253_402_300_799_999 // the end of the year 9999
+	maxShards = 1 << 20             // no store keeps a group of more
 )
 
 // checkGroup refuses what no commit can have written. It can be strict, as a commit
@@ -78,10 +77,28 @@ func checkShards(g *group.Group) error {
 	switch {
 	case len(g.Target) != len(g.Holds):
 		return corrupt("holds", "has another length than target")
-	case g.ShardCount < 0 || g.ShardCount > len(g.Target):
-		return corrupt("shardCount", "is negative or above the target's length")
+	case g.ShardCount < 0 || g.ShardCount > len(g.Target) || g.Removed < 0 || g.Removed > len(g.Target)-g.ShardCount:
+		return corrupt("shardCount", "is negative, or with removed above the target's length")
+	case g.LayoutVersion < 0 || g.LayoutVersion > maxNumber:
+		return corrupt("layoutVersion", "is out of range")
+	case !ascends(g.Closed, g.ShardCount, g.ReadCount()):
+		return corrupt("closed", "is not in order or names shards that are not removed")
+	case !ascends(g.Lost, 0, g.ReadCount()):
+		return corrupt("lost", "is not in order or names shards outside the reading set")
+	case len(g.Target) > g.ReadCount() && g.Holds[len(g.Holds)-1] == (group.Hold{}):
+		return corrupt("holds", "ends with a free shard outside the reading set")
 	}
 	return nil
+}
+
+// ascends tells whether the indexes rise and are within from ≤ index < to.
+func ascends(indexes []int, from, to int) bool {
+	for i, index := range indexes {
+		if index < from || index >= to || i > 0 && indexes[i-1] >= index {
+			return false
+		}
+	}
+	return true
 }
 
 // checkRound: a member without a mark counts as marked in a round opened at version 0 (M4).
@@ -126,6 +143,9 @@ func checkTarget(g *group.Group) error {
 	for shard, id := range g.Target {
 		if id == "" {
 			continue
+		}
+		if !g.Open(shard) {
+			return corrupt(fmt.Sprintf("target[%d]", shard), "names an owner for a shard that is not read")
 		}
 		if m, _ := g.Find(id); !m.Eligible() {
 			return corrupt(fmt.Sprintf("target[%d]", shard), "names no member that may own shards")
@@ -186,35 +206,6 @@ func knownState(state group.MemberState) bool {
 	default:
 		return false
 	}
-}
-
-// checkStream refuses a stream's record that no commit can have written.
-func checkStream(s *stream.Stream) error {
-	if err := protocol.CheckStreamPrefix(s.Prefix, ""); err != nil {
-		return badName("prefix", err)
-	}
-	switch {
-	case s.ShardCount < 0:
-		return corrupt("shardCount", "is negative")
-	case s.MetadataVersion < 1 || s.MetadataVersion > maxNumber:
-		return corrupt("metadataVersion", "is out of range")
-	case s.Lineage == "":
-		return corrupt("lineage", "is empty")
-	case outside(group.Millis(s.CreatedAt)):
-		return corrupt("createdAt", "is no time")
-	}
-	for i, g := range s.Groups {
-		if err := protocol.CheckConsumerGroup(g.Name); err != nil {
-			return badName(fmt.Sprintf("groups[%d].name", i), err)
-		}
-		if i > 0 && s.Groups[i-1].Name >= g.Name {
-			return corrupt(fmt.Sprintf("groups[%d].name", i), "is repeated or not in order")
-		}
-		if !slices.Contains([]stream.State{stream.Creating, stream.Active, stream.Deleting}, g.State) {
-			return corrupt(fmt.Sprintf("groups[%d].state", i), "is unknown")
-		}
-	}
-	return nil
 }
 
 // outside tells whether at is neither 0 nor a time.

@@ -34,7 +34,7 @@ func newSchedule(seed uint64, seen map[string]bool) *schedule {
 	s := &schedule{r: r, cfg: group.DefaultConfig(), live: map[string]group.Liveness{}, now: 1_000_000, served: 1_000_000, identity: "one", seen: seen}
 	s.cfg.StaleRetention = 30 * time.Second
 	s.g = group.New(s.cfg, group.Birth{
-		StreamPrefix: "orders", ConsumerGroup: "billing", ShardCount: r.IntN(4), Lineage: "L0", Now: s.now, Barrier: r.IntN(4) == 0,
+		StreamPrefix: "orders", ConsumerGroup: "billing", Layout: group.Whole(r.IntN(4)), Lineage: "L0", Now: s.now, Barrier: r.IntN(4) == 0,
 	})
 	return s
 }

@@ -23,6 +23,11 @@ const (
 	CauseGrace        Cause = "GRACE"
 	CauseForget       Cause = "FORGET"
 	CauseIdentity     Cause = "IDENTITY"
+	CauseScale        Cause = "SCALE"
+	CauseRollback     Cause = "ROLLBACK"
+	CauseSeal         Cause = "SEAL"
+	CauseReprovision  Cause = "REPROVISION"
+	CauseAdmin        Cause = "ADMIN"
 )
 
 // Change is one thing that happened in a commit.

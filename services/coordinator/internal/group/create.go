@@ -1,9 +1,12 @@
 package group
 
+import "slices"
+
 // Birth is what a new group starts from.
 type Birth struct {
 	StreamPrefix, ConsumerGroup string
-	ShardCount                  int
+	// Layout is the stream's.
+	Layout Layout
 	// Lineage is a fresh nonce.
 	Lineage string
 	// Identity is the store's identity, "" or "none" when it cannot tell.
@@ -30,9 +33,13 @@ func New(cfg Config, b Birth) *Group {
 		AssignmentEpoch: 1,
 		EpochCounter:    b.EpochFloor,
 		MetadataVersion: 1,
-		ShardCount:      b.ShardCount,
-		Target:          make([]string, b.ShardCount),
-		Holds:           make([]Hold, b.ShardCount),
+		LayoutVersion:   b.Layout.Version,
+		ShardCount:      b.Layout.ShardCount,
+		Removed:         b.Layout.ReadCount - b.Layout.ShardCount,
+		Closed:          slices.Clone(b.Layout.Closed),
+		Lost:            slices.Clone(b.Layout.Lost),
+		Target:          make([]string, b.Layout.ReadCount),
+		Holds:           make([]Hold, b.Layout.ReadCount),
 		Members:         []Member{},
 		CreatedAt:       b.Now,
 	}

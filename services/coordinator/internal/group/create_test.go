@@ -17,7 +17,7 @@ func TestE1FenceTokensGrowOverLivesOfAGroup(t *testing.T) {
 	now, last := group.Millis(1_700_000_000_000), int64(0)
 	for life := range 5 {
 		g := group.New(cfg, group.Birth{
-			StreamPrefix: "orders", ConsumerGroup: "g", ShardCount: 1, Lineage: "L", Now: now, EpochFloor: group.EpochFloorAt(now),
+			StreamPrefix: "orders", ConsumerGroup: "g", Layout: group.Whole(1), Lineage: "L", Now: now, EpochFloor: group.EpochFloorAt(now),
 		})
 		live := map[string]group.Liveness{}
 		for round := range 10 {

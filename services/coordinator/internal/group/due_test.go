@@ -47,9 +47,9 @@ func checkDue(t *rapid.T, s *sim) {
 
 func TestDueOfAnEmptyGroupIsNever(t *testing.T) {
 	t.Parallel()
-	g := group.New(group.DefaultConfig(), group.Birth{ShardCount: 3, Now: start})
+	g := group.New(group.DefaultConfig(), group.Birth{Layout: group.Whole(3), Now: start})
 	require.Zero(t, group.Due(group.DefaultConfig(), g, nil))
-	g = group.New(group.DefaultConfig(), group.Birth{ShardCount: 3, Now: start, Barrier: true})
+	g = group.New(group.DefaultConfig(), group.Birth{Layout: group.Whole(3), Now: start, Barrier: true})
 	require.Equal(t, start+10_000, group.Due(group.DefaultConfig(), g, nil))
 }
 
@@ -57,7 +57,7 @@ func TestDueOfAnEmptyGroupIsNever(t *testing.T) {
 func TestJ0NewGroup(t *testing.T) {
 	t.Parallel()
 	g := group.New(group.DefaultConfig(), group.Birth{
-		StreamPrefix: "orders", ConsumerGroup: "g", ShardCount: 4, Lineage: "L1", Identity: "store-1", Now: start,
+		StreamPrefix: "orders", ConsumerGroup: "g", Layout: group.Whole(4), Lineage: "L1", Identity: "store-1", Now: start,
 	})
 	require.Equal(t, &group.Group{
 		StreamPrefix: "orders", ConsumerGroup: "g", Lineage: "L1", Identity: "store-1",

@@ -18,7 +18,7 @@ func newField(t *testing.T, shards int) *world {
 	t.Helper()
 	w := newWorld(t)
 	w.g = group.New(w.cfg, group.Birth{
-		StreamPrefix: "orders", ConsumerGroup: "g", ShardCount: shards, Lineage: w.nonce(), Identity: w.identity, Now: w.now,
+		StreamPrefix: "orders", ConsumerGroup: "g", Layout: group.Whole(shards), Lineage: w.nonce(), Identity: w.identity, Now: w.now,
 	})
 	w.servedAt = w.now
 	return w

@@ -226,8 +226,11 @@ func reasonFor(m Member) protocol.Reason {
 		return protocol.ReasonLeaseExpired
 	case CauseLeave:
 		return protocol.ReasonMemberLeft
+	case CauseAdmin:
+		return protocol.ReasonFencedByOperator
 	case CauseJoin, CauseTakeover, CauseSuspend, CauseCorrection, CauseRelease, CauseTold, CauseHandBack, CauseGrant,
-		CauseLingerOver, CauseBarrierOver, CauseRoundOver, CauseGrace, CauseForget, CauseIdentity:
+		CauseLingerOver, CauseBarrierOver, CauseRoundOver, CauseGrace, CauseForget, CauseIdentity,
+		CauseScale, CauseRollback, CauseSeal, CauseReprovision:
 	}
 	return protocol.ReasonStaleEpoch
 }

@@ -48,14 +48,34 @@ func (w *world) show() string {
 	if g.Round != nil {
 		fmt.Fprintf(&b, " round v%d", g.Round.OpenedVersion)
 	}
+	if g.LayoutVersion != 0 {
+		fmt.Fprintf(&b, " layout %d", g.LayoutVersion)
+	}
 	b.WriteString("\n")
 	for shard, h := range g.Holds {
-		fmt.Fprintf(&b, "  %d -> %s%s\n", shard, orNone(g.Target[shard]), w.holdText(h))
+		fmt.Fprintf(&b, "  %d%s -> %s%s\n", shard, shardText(g, shard), orNone(g.Target[shard]), w.holdText(h))
 	}
 	for _, m := range g.Members {
 		b.WriteString(w.memberText(m))
 	}
 	return b.String()
+}
+
+// shardText says what is special about a shard.
+func shardText(g *group.Group, shard int) string {
+	text := ""
+	switch {
+	case shard >= g.ReadCount():
+		text = " outside"
+	case !g.Open(shard):
+		text = " closed"
+	case shard >= g.ShardCount:
+		text = " removed"
+	}
+	if slices.Contains(g.Lost, shard) {
+		text += " lost"
+	}
+	return text
 }
 
 func (w *world) holdText(h group.Hold) string {
@@ -92,6 +112,9 @@ func stepText(out group.Output) string {
 	}
 	if len(out.Unmoved) > 0 {
 		fmt.Fprintf(&b, "  relies on liveness of %s\n", strings.Join(slices.Sorted(maps.Keys(out.Unmoved)), " "))
+	}
+	if out.OrderErr != nil {
+		fmt.Fprintf(&b, "  refused: %v\n", out.OrderErr)
 	}
 	if out.Next == nil {
 		fmt.Fprintln(&b, "  no commit")

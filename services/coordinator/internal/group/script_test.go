@@ -52,6 +52,8 @@ type world struct {
 	identity string
 	nonces   int
 	jumped   bool
+	layout   *group.Layout // for the next step only, as is order
+	order    *group.Order
 	known    map[string]*knowledge
 	saved    []snapshot
 	requests int
@@ -84,7 +86,7 @@ func newWorld(t *testing.T) *world {
 
 // run carries out one command of a script:
 //
-//	group shards=2 barrier     makes the group
+//	group shards=2 barrier     makes the group; with version=… it takes what layout does
 //	config max-members=2       changes the timing or a limit
 //	beat A own=0 …             a heartbeat, input lines add more to the same step
 //	tick                       a step without heartbeats
@@ -94,6 +96,10 @@ func newWorld(t *testing.T) *world {
 //	stale 1                    decides the input lines on view 1, then commits
 //	cached 1                   carries the input lines out by touch on view 1, as E6 allows
 //	identity store-2           the store has another identity from now on
+//	layout version=2 shards=2 read=4 closed=2+3 lost=1 cause=SEAL
+//	                           a step with a layout to copy, input lines add heartbeats
+//	order barrier|unbar|fence m
+//	                           a step with an operator's order
 //	lose A                     the liveness of A is gone
 //	show                       prints the state
 func (w *world) run(t *testing.T, d *datadriven.TestData) string {
@@ -107,6 +113,12 @@ func (w *world) run(t *testing.T, d *datadriven.TestData) string {
 		return w.apply(w.requestsOf(t, d), w.snap())
 	case "tick":
 		return w.apply(nil, w.snap())
+	case "layout":
+		w.layout = layoutOf(t, d)
+		return w.apply(w.inputOf(t, d), w.snap())
+	case "order":
+		w.order = orderOf(t, d)
+		return w.apply(w.inputOf(t, d), w.snap())
 	case "stale":
 		return w.apply(w.inputOf(t, d), w.view(t, d))
 	case "cached":
@@ -139,8 +151,12 @@ func (w *world) create(d *datadriven.TestData) string {
 	if d.HasArg("shards") {
 		d.ScanArgs(w.t, "shards", &shards)
 	}
+	layout := group.Whole(shards)
+	if d.HasArg("version") {
+		layout = *layoutOf(w.t, d)
+	}
 	w.g = group.New(w.cfg, group.Birth{
-		StreamPrefix: "orders", ConsumerGroup: "g", ShardCount: shards, Lineage: w.nonce(),
+		StreamPrefix: "orders", ConsumerGroup: "g", Layout: layout, Lineage: w.nonce(),
 		Identity: w.identity, Now: w.now, Barrier: d.HasArg("barrier"),
 	})
 	w.live = map[string]group.Liveness{}
@@ -220,8 +236,9 @@ func (w *world) inputOf(t *testing.T, d *datadriven.TestData) []*protocol.Heartb
 func (w *world) apply(requests []*protocol.HeartbeatRequest, on snapshot) string {
 	out := group.Step(w.cfg, on.g, group.Input{
 		Now: on.now, Fresh: true, Live: on.live, ServedAt: w.servedAt, Identity: w.identity,
-		ClockJumped: w.jumped, Nonce: w.nonce(), Heartbeats: requests,
+		ClockJumped: w.jumped, Nonce: w.nonce(), Heartbeats: requests, Layout: w.layout, Order: w.order,
 	})
+	w.layout, w.order = nil, nil
 	text := stepText(out)
 	if on.g != w.g {
 		return text + "conflict: another commit came first\n"

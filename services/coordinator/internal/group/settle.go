@@ -1,10 +1,6 @@
 package group
 
-import (
-	"slices"
-
-	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/assign"
-)
+import "slices"
 
 // settle brings the group to rest after what was heard: departures, the target, then
 // told-to-drop, the end of a round, and grants last (T2).
@@ -12,6 +8,7 @@ func (s *step) settle() {
 	s.endLeaves()
 	s.retarget()
 	s.tell()
+	s.trim()
 	s.setDropTimers()
 	s.endRound()
 	s.grant()
@@ -34,7 +31,7 @@ func (s *step) retarget() {
 	}
 	g := s.edit()
 	g.GroupEpoch++
-	g.Target = assign.Sticky{}.Assign(assign.Input{Owners: g.Target, Members: g.eligible()})
+	g.Target = g.target()
 	g.AssignmentEpoch = g.GroupEpoch
 }
 
@@ -97,13 +94,13 @@ func (s *step) setDropTimers() {
 }
 
 // grant records holds for what is wanted and free (H1). Nothing is granted while the
-// barrier is up or a round is open (M3, M4).
+// barrier is up or a round is open (M3, M4), nor on a shard that is missing (L12).
 func (s *step) grant() {
 	if s.g.BarrierUntil != 0 || s.g.Round != nil {
 		return
 	}
 	for shard, target := range s.g.Target {
-		if target == "" || s.g.Holds[shard].held() {
+		if target == "" || s.g.Holds[shard].held() || s.g.lost(shard) {
 			continue
 		}
 		i, found := s.g.find(target)

@@ -31,9 +31,17 @@ type Group struct {
 	// MetadataVersion rises by one with every structural commit.
 	MetadataVersion int64 `json:"metadataVersion"`
 
-	// ShardCount is the routing set: shards 0 … ShardCount-1.
-	ShardCount int `json:"shardCount"`
-	// Target and Holds have one entry for each shard of the reading set.
+	// LayoutVersion is that of the stream's layout that the group has copied (L1).
+	LayoutVersion int64 `json:"layoutVersion,omitempty"`
+	// ShardCount is the routing set: shards 0 … ShardCount-1. The Removed ones behind it are
+	// still of the reading set, but those in Closed, which is sorted (L3, L5).
+	ShardCount int   `json:"shardCount"`
+	Removed    int   `json:"removed,omitempty"`
+	Closed     []int `json:"closed,omitempty"`
+	// Lost are shards that are missing in Redis, sorted; nothing is granted on them (L12).
+	Lost []int `json:"lost,omitempty"`
+	// Target and Holds have one entry for each shard that is of the reading set, or was
+	// and may still be read by somebody.
 	Target []string `json:"target"`
 	Holds  []Hold   `json:"holds"`
 	// Members is sorted by ID.
@@ -163,6 +171,7 @@ func (g *Group) find(id string) (int, bool) {
 func (g *Group) clone() *Group {
 	next := *g
 	next.Known = slices.Clone(g.Known)
+	next.Closed, next.Lost = slices.Clone(g.Closed), slices.Clone(g.Lost)
 	next.Target = slices.Clone(g.Target)
 	next.Holds = slices.Clone(g.Holds)
 	next.Members = slices.Clone(g.Members)

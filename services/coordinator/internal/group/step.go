@@ -41,6 +41,10 @@ type Input struct {
 	Nonce string
 	// Heartbeats in the order of arrival.
 	Heartbeats []*protocol.HeartbeatRequest
+	// Layout is the stream's, to be copied if it is newer than the group's; nil for none (L1).
+	Layout *Layout
+	// Order is an operator's intervention, nil for none.
+	Order *Order
 }
 
 // Sighting is a state that a process has seen in the store.
@@ -66,6 +70,8 @@ type Output struct {
 	Forget []string
 	// Changes says what happened, in order, for the flight recorder.
 	Changes []Change
+	// OrderErr is why the order was refused, nil when it was not.
+	OrderErr error
 	// Steady tells that the step may be carried out without loading the state
 	// first: every heartbeat renews and nothing else is due (E6).
 	Steady bool
@@ -109,13 +115,17 @@ func Step(cfg Config, g *Group, in Input) Output {
 	if in.Fresh {
 		s.checkStore()
 		s.checkClaims()
+		s.obey()
 		s.runDue()
+		s.adopt()
 	}
 	for _, req := range in.Heartbeats {
 		s.hear(req)
 	}
 	if in.Fresh {
 		s.settle()
+	} else if in.Layout != nil || in.Order != nil {
+		s.unsteady = true
 	}
 	s.answer()
 	return s.output()

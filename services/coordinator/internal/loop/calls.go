@@ -38,13 +38,16 @@ func (w *worker) load(ctx context.Context) error {
 }
 
 // commit stores a new structure with the liveness of those heard (T3), then makes it
-// the snapshot.
-func (w *worker) commit(ctx context.Context, out group.Output) error {
+// the snapshot. errand is what asked for it, nil when nothing did.
+func (w *worker) commit(ctx context.Context, out group.Output, errand *errand) error {
 	aggregate, err := codec.EncodeGroup(out.Next)
 	if err != nil {
 		return fmt.Errorf("commit group %s: %w", w.key, err)
 	}
 	happened := recorder.Step(w.snap.g, out)
+	if errand != nil && errand.done(w.snap.g, out) {
+		happened = recorder.By(happened, errand.by)
+	}
 	event, err := recorder.Encode(happened)
 	if err != nil {
 		return fmt.Errorf("commit group %s: %w", w.key, err)

@@ -106,7 +106,7 @@ func (m *machine) nonce() string { return fmt.Sprintf("N%d", m.nonces.Add(1)) }
 
 func (m *machine) create(key store.Key, shards int) {
 	g := group.New(group.DefaultConfig(), group.Birth{
-		StreamPrefix: key.Stream, ConsumerGroup: key.Group, ShardCount: shards, Lineage: m.nonce(), Identity: memstore.Identity,
+		StreamPrefix: key.Stream, ConsumerGroup: key.Group, Layout: group.Whole(shards), Lineage: m.nonce(), Identity: memstore.Identity,
 	})
 	aggregate, err := codec.EncodeGroup(g)
 	require.NoError(m.t, err)

@@ -58,6 +58,7 @@ type Loop struct {
 	mu       sync.Mutex
 	workers  map[store.Key]*worker
 	problems map[store.Key]error // groups that fail closed, for health (M6)
+	onLost   func(stream string) // see OnLost; nil for nobody
 	closed   bool
 	running  sync.WaitGroup // batches and ticks under way
 	stopTick context.CancelFunc

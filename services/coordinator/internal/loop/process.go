@@ -19,15 +19,16 @@ func (w *worker) process(ctx context.Context, batch []*task) {
 		w.fail(batch, w.damaged)
 		return
 	}
-	requests := requestsOf(batch)
+	heard := heardIn(batch)
 	started := clock.Now()
 	for attempt := 0; ; attempt++ {
-		fresh := attempt > 0 || w.needsLoad()
-		replies, err := w.attempt(ctx, requests, fresh)
+		fresh := attempt > 0 || heard.errand != nil || w.needsLoad()
+		out, err := w.attempt(ctx, heard, fresh)
 		switch {
 		case err == nil:
 			w.loop.note(w.key, nil)
-			w.reply(batch, replies)
+			w.reply(batch, out)
+			w.loop.tellLost(w.key, heard.requests)
 			return
 		case errors.Is(err, errNotSteady):
 			continue
@@ -44,33 +45,36 @@ func (w *worker) process(ctx context.Context, batch []*task) {
 var errNotSteady = errors.New("decision needs a fresh state")
 
 // attempt runs the core once and stores what it says.
-func (w *worker) attempt(ctx context.Context, requests []*protocol.HeartbeatRequest, fresh bool) ([]group.Reply, error) {
+func (w *worker) attempt(ctx context.Context, heard batched, fresh bool) (group.Output, error) {
 	ctx, cancel := context.WithTimeout(ctx, w.loop.cfg.CallTimeout)
 	defer cancel()
 	if fresh {
 		if err := w.load(ctx); err != nil {
-			return nil, err
+			return group.Output{}, err
 		}
 	}
-	out := group.Step(w.loop.cfg.Group, w.snap.g, w.input(requests, fresh))
+	out := group.Step(w.loop.cfg.Group, w.snap.g, w.input(heard, fresh))
 	if !fresh && !out.Steady {
-		return nil, errNotSteady
+		return group.Output{}, errNotSteady
 	}
 	var err error
 	if out.Next != nil {
-		err = w.commit(ctx, out)
+		err = w.commit(ctx, out, heard.errand)
 	} else {
 		err = w.touch(ctx, out)
 	}
 	if err == nil {
 		w.seen = group.Sighting{Lineage: w.snap.g.Lineage, Revision: w.snap.version.Revision}
 	}
-	return out.Replies, err
+	return out, err
 }
 
-func (w *worker) input(requests []*protocol.HeartbeatRequest, fresh bool) group.Input {
+func (w *worker) input(heard batched, fresh bool) group.Input {
 	in := group.Input{
-		Now: group.Millis(w.watch.store), Fresh: fresh, Live: w.snap.live, Heartbeats: requests,
+		Now: group.Millis(w.watch.store), Fresh: fresh, Live: w.snap.live, Heartbeats: heard.requests,
+	}
+	if heard.errand != nil {
+		in.Layout, in.Order = heard.errand.layout, heard.errand.order
 	}
 	if fresh {
 		in.ServedAt = group.Millis(w.snap.servedAt)
@@ -144,23 +148,35 @@ func (w *worker) wake() wake {
 	return w.next
 }
 
-// reply answers the heartbeats of a batch.
-func (w *worker) reply(batch []*task, replies []group.Reply) {
+// reply answers the heartbeats and the errand of a batch.
+func (w *worker) reply(batch []*task, out group.Output) {
 	i := 0
 	for _, t := range batch {
-		if t.req != nil {
-			t.finish(outcome{response: replies[i].Response})
+		switch {
+		case t.req != nil:
+			t.finish(outcome{response: out.Replies[i].Response})
 			i++
+		case t.errand != nil:
+			t.finish(outcome{group: w.snap.g, err: out.OrderErr})
 		}
 	}
 }
 
-func requestsOf(batch []*task) []*protocol.HeartbeatRequest {
-	requests := make([]*protocol.HeartbeatRequest, 0, len(batch))
+// batched is what a batch brings to the core.
+type batched struct {
+	requests []*protocol.HeartbeatRequest
+	errand   *errand // at most one a batch
+}
+
+func heardIn(batch []*task) batched {
+	heard := batched{requests: make([]*protocol.HeartbeatRequest, 0, len(batch))}
 	for _, t := range batch {
 		if t.req != nil {
-			requests = append(requests, t.req)
+			heard.requests = append(heard.requests, t.req)
+		}
+		if t.errand != nil {
+			heard.errand = t.errand
 		}
 	}
-	return requests
+	return heard
 }

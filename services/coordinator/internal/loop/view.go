@@ -34,6 +34,18 @@ func (l *Loop) View(ctx context.Context, key store.Key) (View, error) {
 	return v, nil
 }
 
+// LayoutOf returns the layout that a stream's record asks its groups to copy (L1).
+func LayoutOf(s stream.Stream) group.Layout {
+	layout := group.Layout{
+		Version: s.LayoutVersion, ShardCount: s.ShardCount, ReadCount: s.ReadCount(), Closed: s.Closed(), Lost: s.Lost,
+		Cause: group.Cause(s.LayoutCause),
+	}
+	if s.Resharding != nil {
+		layout.RequestID = s.Resharding.Order.RequestID
+	}
+	return layout
+}
+
 // LoadStream reads a stream's record with its version. Errors are those of the store.
 func LoadStream(ctx context.Context, s store.Store, prefix string) (stream.Stream, store.Snapshot, error) {
 	key := store.Key{Stream: prefix}

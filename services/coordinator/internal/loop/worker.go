@@ -11,16 +11,20 @@ import (
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/store"
 )
 
-// task is one heartbeat, or a tick when req is nil.
+// task is one heartbeat, an errand, or a tick when it is neither.
 type task struct {
-	req  *protocol.HeartbeatRequest
-	done chan outcome // has room for the one outcome; nil for a tick
+	req    *protocol.HeartbeatRequest
+	errand *errand
+	done   chan outcome // has room for the one outcome; nil for a tick
 }
 
 type outcome struct {
 	response *protocol.HeartbeatResponse
+	group    *group.Group // of an errand: the state that was committed or found
 	err      error
 }
+
+func (t *task) isTick() bool { return t.req == nil && t.errand == nil }
 
 func (t *task) finish(out outcome) {
 	if t.done != nil {
@@ -52,7 +56,7 @@ type worker struct {
 func (w *worker) add(t *task) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if t.req == nil {
+	if t.isTick() {
 		if w.ticked {
 			return false
 		}
@@ -98,10 +102,13 @@ func (w *worker) take() []*task {
 		w.snap, w.reread = nil, false
 	}
 	n := min(len(w.queue), w.loop.cfg.Batch)
+	if second := secondErrand(w.queue[:n]); second > 0 {
+		n = second
+	}
 	batch := w.queue[:n:n]
 	w.queue = w.queue[n:]
 	for _, t := range batch {
-		if t.req == nil {
+		if t.isTick() {
 			w.ticked = false
 		}
 	}
@@ -131,8 +138,11 @@ func (w *worker) carryOut(ctx context.Context, batch []*task) {
 // fail gives all tasks of a batch the same refusal.
 func (w *worker) fail(batch []*task, err error) {
 	for _, t := range batch {
-		if t.req != nil {
+		switch {
+		case t.req != nil:
 			t.finish(w.refusal(t.req, err))
+		case t.errand != nil:
+			t.finish(outcome{err: err})
 		}
 	}
 }

@@ -40,6 +40,23 @@ func Ordered(order Order, prev, next *group.Group) protocol.GroupEvent {
 	return event
 }
 
+// By returns the event of a step with the one who asked for it. What only an operator can
+// want has the cause ADMIN.
+func By(event protocol.GroupEvent, order Order) protocol.GroupEvent {
+	event.Actor, event.Reason, event.RequestID = some(order.Actor), some(order.Reason), some(order.RequestID)
+	if order.Action == "" {
+		return event
+	}
+	event.Action = &order.Action
+	switch order.Action {
+	case protocol.ActionBarrier, protocol.ActionUnbar, protocol.ActionFence:
+		event.Cause = protocol.EventAdmin
+	case protocol.ActionCreate, protocol.ActionDelete, protocol.ActionDiscard, protocol.ActionScale, protocol.ActionRollback,
+		protocol.ActionConfirm:
+	}
+	return event
+}
+
 // Encode returns the event for the store, which adds its id and time.
 func Encode(event protocol.GroupEvent) ([]byte, error) {
 	data, err := json.Marshal(entry{GroupEvent: event})

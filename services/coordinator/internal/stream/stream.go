@@ -35,8 +35,18 @@ var (
 // Stream is the record of one stream. Methods return a changed copy.
 type Stream struct {
 	Prefix string `json:"prefix"`
-	// ShardCount is the routing set: shards 0 … ShardCount-1.
+	// ShardCount is the routing set: shards 0 … ShardCount-1. Behind it come the Removed
+	// shards, which are read until they are empty (L3).
 	ShardCount int `json:"shardCount"`
+	Removed    int `json:"removed,omitempty"`
+	// LayoutVersion rises with every change that the groups have to copy, LayoutCause says
+	// why it did last (L1).
+	LayoutVersion int64       `json:"layoutVersion,omitempty"`
+	LayoutCause   LayoutCause `json:"layoutCause,omitempty"`
+	// Lost are shards that are missing in Redis, sorted (L12).
+	Lost []int `json:"lost,omitempty"`
+	// Mark is the highest number given to a marker of a shard (L2).
+	Mark int64 `json:"mark,omitempty"`
 	// MetadataVersion rises by one with every change of the record.
 	MetadataVersion int64 `json:"metadataVersion"`
 	// Lineage is a nonce of the record's creation.
@@ -44,6 +54,10 @@ type Stream struct {
 	// Groups is sorted by name.
 	Groups    []Group `json:"groups"`
 	CreatedAt int64   `json:"createdAt"` // milliseconds of the store's clock
+	// Resharding is the one that is under way, nil for none; Past are finished ones, the
+	// newest first, at most MaxPast (L1).
+	Resharding *Resharding  `json:"resharding,omitempty"`
+	Past       []Resharding `json:"past,omitempty"`
 }
 
 // Group is the stream's view of one of its groups.
@@ -76,12 +90,16 @@ func (s Stream) Active() []string {
 }
 
 // WithCreating adds a group that is to be provisioned. A group that is being created
-// stays as it is: this is the retry. With repair an active group is created again (M6).
+// stays as it is: this is the retry. With repair an active group is created again (M6),
+// the only thing that may be done while a resharding is under way (L1).
 func (s Stream) WithCreating(g Group, repair bool) (Stream, error) {
 	i, found := s.find(g.Name)
 	switch {
+	case s.Resharding != nil && !(repair && found):
+		return s, ErrActive
 	case !found:
 		g.State = Creating
+		s.Mark++ // shards are provisioned for it: no late script of another phase may be
 		return s.with(slices.Insert(slices.Clone(s.Groups), i, g)), nil
 	case s.Groups[i].State == Deleting:
 		return s, ErrGroupBusy
@@ -92,7 +110,8 @@ func (s Stream) WithCreating(g Group, repair bool) (Stream, error) {
 	}
 }
 
-// WithState moves a group to another state.
+// WithState moves a group to another state. None is deleted while a resharding is under
+// way (L1).
 func (s Stream) WithState(name string, state State) (Stream, error) {
 	i, found := s.find(name)
 	if !found {
@@ -100,6 +119,9 @@ func (s Stream) WithState(name string, state State) (Stream, error) {
 	}
 	if s.Groups[i].State == state {
 		return s, nil
+	}
+	if s.Resharding != nil && state == Deleting {
+		return s, ErrActive
 	}
 	groups := slices.Clone(s.Groups)
 	groups[i].State = state

@@ -129,7 +129,7 @@ func TestFieldF28EmptyGroupHasEqualEpochsAndNoTarget(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			now := group.Millis(1_000_000)
-			g := group.New(cfg, group.Birth{StreamPrefix: "orders", ConsumerGroup: "billing", ShardCount: 2, Lineage: "L", Now: now})
+			g := group.New(cfg, group.Birth{StreamPrefix: "orders", ConsumerGroup: "billing", Layout: group.Whole(2), Lineage: "L", Now: now})
 			g = group.Step(cfg, g, group.Input{Now: now, Fresh: true, ServedAt: now, Heartbeats: []*protocol.HeartbeatRequest{join}}).Next
 			live := map[string]group.Liveness{"a": {Deadline: now.Add(cfg.Lease), Incarnation: "i", Sequence: 1, RequestID: "1"}}
 			require.Equal(t, protocol.GroupReconciling, views.State(views.Source{Group: g, Live: live}))
