@@ -14,6 +14,7 @@ import (
 
 	"github.com/redis-stream-coordinator/rsc/libs/httpx"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/loop"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/reshard"
 )
 
 // Deps are what the surrounding program may bring along.
@@ -36,6 +37,7 @@ type App struct {
 	ownsRedis bool
 	gate      *httpx.Gate
 	loop      *loop.Loop
+	driver    *reshard.Driver // nil when provisioning is off
 	ticking   atomic.Bool
 	health    *health
 	handler   http.Handler
@@ -83,10 +85,14 @@ func (a *App) ID() string { return a.id }
 // but health with 503 COORDINATOR_TERMINATING.
 func (a *App) Handler() http.Handler { return a.handler }
 
-// Start begins to look for leases that have run out, unless the settings switch that off.
+// Start begins to look for leases that have run out and to carry out reshardings, unless
+// the settings switch that off.
 func (a *App) Start() {
 	if a.cfg.Coordination.EventLoop.Enabled && a.ticking.CompareAndSwap(false, true) {
 		a.loop.Start()
+		if a.driver != nil {
+			a.driver.Start()
+		}
 	}
 }
 
@@ -96,12 +102,16 @@ func (a *App) Close(ctx context.Context) error {
 	return errors.Join(a.finish(ctx), a.disconnect())
 }
 
-// finish ends the work: first the requests, which give their leases back, then the ticks.
+// finish ends the work: first the requests, which give their leases back, then the
+// reshardings, then the ticks.
 func (a *App) finish(ctx context.Context) error {
-	gateErr := a.gate.Close(ctx)
-	loopErr := a.loop.Close(ctx)
+	errs := []error{a.gate.Close(ctx)}
+	if a.driver != nil {
+		errs = append(errs, a.driver.Close(ctx))
+	}
+	errs = append(errs, a.loop.Close(ctx))
 	a.ticking.Store(false)
-	return errors.Join(gateErr, loopErr)
+	return errors.Join(errs...)
 }
 
 func (a *App) disconnect() error {

@@ -6,6 +6,8 @@ import (
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/group"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/loop"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/provision"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/reshard"
 )
 
 // Coordination holds the timing of the group protocol.
@@ -18,15 +20,24 @@ type Coordination struct {
 	BarrierExtra         time.Duration `koanf:"barrier-extra" usage:"how long a demoted Redis primary may still take writes; set it with replicas"`
 	StaleMemberRetention time.Duration `koanf:"stale-member-retention" usage:"how long records of gone members are kept, so that late messages change nothing"`
 	RoutingLease         time.Duration `koanf:"routing-lease" usage:"how long producers may use a routing answer, at least 5s because old producers keep it that long"`
+	Drain                Drain         `koanf:"drain"`
 	EventLoop            EventLoop     `koanf:"event-loop"`
 	StateMutex           StateMutex    `koanf:"state-mutex"`
 }
 
+// Drain says what becomes of the shards that a scale-in removes.
+type Drain struct {
+	Retention       time.Duration `koanf:"retention" usage:"how long the records of a removed shard are kept once all are handled, at least 1s; 0 deletes them, a negative value keeps them for ever"`
+	AcceptTailProof bool          `koanf:"accept-tail-proof" usage:"take a shard for empty when nothing is unread or pending though Redis cannot tell the lag; off leaves that to confirm-drain"`
+}
+
 // EventLoop looks for what time alone changes: leases that have run out, timeouts.
 type EventLoop struct {
-	Enabled       bool          `koanf:"enabled" usage:"look for leases that have run out also where no member reports"`
-	Interval      time.Duration `koanf:"interval" usage:"how often"`
-	SweepInterval time.Duration `koanf:"sweep-interval" usage:"how often the store is searched for groups that nobody talks to, and for lost metadata"`
+	Enabled         bool          `koanf:"enabled" usage:"look for leases that have run out also where no member reports, and carry out reshardings"`
+	Interval        time.Duration `koanf:"interval" usage:"how often"`
+	SweepInterval   time.Duration `koanf:"sweep-interval" usage:"how often the store is searched for groups that nobody talks to, and for lost metadata"`
+	ReshardInterval time.Duration `koanf:"reshard-interval" usage:"how often a stream that is resharded is taken a step further"`
+	ReshardScan     time.Duration `koanf:"reshard-scan" usage:"how often streams are searched for reshardings that another coordinator left behind"`
 }
 
 // StateMutex bounds the lease that keeps workflows of several steps apart, such as the
@@ -40,7 +51,7 @@ type StateMutex struct {
 }
 
 func defaultCoordination() Coordination {
-	core := group.DefaultConfig()
+	core, resharding := group.DefaultConfig(), reshard.DefaultConfig()
 	return Coordination{
 		HeartbeatInterval:    core.HeartbeatInterval,
 		HintInterval:         core.HintInterval,
@@ -50,8 +61,12 @@ func defaultCoordination() Coordination {
 		BarrierExtra:         core.BarrierExtra,
 		StaleMemberRetention: core.StaleRetention,
 		RoutingLease:         protocol.DefaultRoutingLease,
-		EventLoop:            EventLoop{Enabled: true, Interval: time.Second, SweepInterval: time.Minute},
-		StateMutex:           StateMutex{Enabled: true, TTLMs: 30_000, AcquireTimeoutMs: 5_000, RetryIntervalMs: 100},
+		Drain:                Drain{Retention: time.Duration(resharding.Retention)},
+		EventLoop: EventLoop{
+			Enabled: true, Interval: time.Second, SweepInterval: time.Minute,
+			ReshardInterval: resharding.Interval, ReshardScan: resharding.Scan,
+		},
+		StateMutex: StateMutex{Enabled: true, TTLMs: 30_000, AcquireTimeoutMs: 5_000, RetryIntervalMs: 100},
 	}
 }
 
@@ -73,6 +88,27 @@ func (c Config) group() group.Config {
 		StaleRetention:    c.Coordination.StaleMemberRetention,
 		MaxMembers:        c.Limits.MaxMembers,
 	}
+}
+
+// reshard returns the settings of reshardings.
+func (c Config) reshard() reshard.Config {
+	settings := reshard.DefaultConfig()
+	settings.RoutingLease = c.Coordination.RoutingLease
+	settings.BarrierExtra = c.Coordination.BarrierExtra
+	settings.Retention = c.Coordination.Drain.retention()
+	settings.AcceptTailProof = c.Coordination.Drain.AcceptTailProof
+	settings.Interval = c.Coordination.EventLoop.ReshardInterval
+	settings.Scan = c.Coordination.EventLoop.ReshardScan
+	settings.LeaseTTL = c.Coordination.StateMutex.ttl()
+	return settings
+}
+
+// retention returns what provision takes: all negative values keep for ever.
+func (d Drain) retention() provision.Retention {
+	if d.Retention < 0 {
+		return provision.RetainForever
+	}
+	return provision.Retention(d.Retention)
 }
 
 // loop returns the settings of the loop. A store call ends before the API gives up on

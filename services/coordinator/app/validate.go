@@ -72,12 +72,17 @@ func (c Coordination) validate() error {
 	problems := []error{
 		positive("coordination.event-loop.interval", c.EventLoop.Interval),
 		positive("coordination.event-loop.sweep-interval", c.EventLoop.SweepInterval),
+		positive("coordination.event-loop.reshard-interval", c.EventLoop.ReshardInterval),
+		positive("coordination.event-loop.reshard-scan", c.EventLoop.ReshardScan),
 		positive("coordination.state-mutex.ttl-ms", c.StateMutex.ttl()),
 		positive("coordination.state-mutex.acquire-timeout-ms", c.StateMutex.acquireTimeout()),
 	}
 	if c.RoutingLease < minRoutingLease {
 		problems = append(problems, fmt.Errorf("coordination.routing-lease is %v, it must be at least %v",
 			c.RoutingLease, minRoutingLease))
+	}
+	if kept := c.Drain.Retention; kept > 0 && kept < time.Second {
+		problems = append(problems, fmt.Errorf("coordination.drain.retention is %v, it must be 0, negative or at least 1s", kept))
 	}
 	if c.StateMutex.RetryIntervalMs < 0 {
 		problems = append(problems, fmt.Errorf("coordination.state-mutex.retry-interval-ms is %d, it must not be negative",

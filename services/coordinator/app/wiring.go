@@ -13,6 +13,8 @@ import (
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/httpapi"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/loop"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/provision"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/records"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/reshard"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/store"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/store/memstore"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/store/redisstore"
@@ -80,6 +82,7 @@ func memoryClock() func() store.Millis {
 // wire builds what serves requests from the store upwards.
 func (a *App) wire(kept store.Archive) {
 	a.loop = loop.New(a.cfg.loop(), kept, nonce, a.log)
+	reshardings := a.reshardings(kept)
 	var shards catalog.Shards
 	if a.cfg.Provisioning.Enabled {
 		shards = provision.NewShards(a.redis, a.cfg.Store.KeyPrefix, a.log)
@@ -100,7 +103,28 @@ func (a *App) wire(kept store.Archive) {
 		CallTimeout: callTimeout,
 	}, httpapi.Deps{
 		Heartbeats: a.loop, Catalog: streams, Views: streams, History: streams, Health: a.health, Gate: a.gate, Log: a.log,
+		Reshardings: reshardings, Plans: plans{streams, reshardings}, Repairs: streams,
 	})
+}
+
+// reshardings returns the service for shard counts, and sets the driver that carries out
+// what it decides. Without provisioning there is no driver, and the service refuses.
+func (a *App) reshardings(kept store.Archive) *reshard.Service {
+	settings := a.cfg.reshard()
+	decided := records.Records{Store: kept, Nonce: nonce, LeaseTTL: settings.LeaseTTL, Log: a.log}
+	if !a.cfg.Provisioning.Enabled {
+		return reshard.NewService(settings, decided, a.loop, nil, nil, nonce)
+	}
+	shards := provision.NewShards(a.redis, a.cfg.Store.KeyPrefix, a.log)
+	a.driver = reshard.NewDriver(settings, decided, a.loop, shards, a.log)
+	a.loop.OnLost(a.driver.Missing)
+	return reshard.NewService(settings, decided, a.loop, shards, a.driver, nonce)
+}
+
+// plans are those of the two layers that change streams.
+type plans struct {
+	*catalog.Catalog
+	*reshard.Service
 }
 
 func (c Config) timing() httpapi.Timing {

@@ -29,8 +29,8 @@ type data struct {
 	failing error
 }
 
-func (d *data) Provision(_ context.Context, _ string, shards int, groups []stream.Group, _ int64) (int, error) {
-	existing := 0
+func (d *data) Provision(_ context.Context, _ string, indexes []int, groups []stream.Group, _ int64) (int, error) {
+	existing, shards := 0, len(indexes)
 	for _, g := range groups {
 		if d.failing != nil {
 			d.made[g.Name] = max(d.made[g.Name], shards/2)

@@ -11,6 +11,7 @@ import (
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/group"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/loop"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/recorder"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/records"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/store"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/stream"
 )
@@ -29,18 +30,7 @@ type creation struct {
 // has an active group; REDIS_STREAM_PROVISIONING_FAILED leaves nothing active, and the
 // same request again completes it.
 func (c *Catalog) CreateStream(ctx context.Context, prefix string, req protocol.CreateStreamRequest) (protocol.StreamCreateResponse, error) {
-	names := req.ConsumerGroups
-	if len(names) == 0 {
-		names = []string{strings.ReplaceAll(prefix, ":", "-")}
-	}
-	groups := make([]stream.Group, len(names))
-	for i, name := range names {
-		groups[i] = stream.Group{Name: name}
-	}
-	made, err := c.create(ctx, creation{
-		prefix: prefix, shards: req.InitialShardCount, groups: groups, order: orderOf(ctx, protocol.ActionCreate, req.RequestedBy, req.Reason),
-		whole: true,
-	})
+	made, err := c.create(ctx, wholeStream(ctx, prefix, req))
 	if err != nil {
 		return protocol.StreamCreateResponse{}, err
 	}
@@ -49,34 +39,54 @@ func (c *Catalog) CreateStream(ctx context.Context, prefix string, req protocol.
 	}, nil
 }
 
+// wholeStream is the creation of a stream with its groups.
+func wholeStream(ctx context.Context, prefix string, req protocol.CreateStreamRequest) creation {
+	names := req.ConsumerGroups
+	if len(names) == 0 {
+		names = []string{strings.ReplaceAll(prefix, ":", "-")}
+	}
+	groups := make([]stream.Group, len(names))
+	for i, name := range names {
+		groups[i] = stream.Group{Name: name}
+	}
+	return creation{
+		prefix: prefix, shards: req.InitialShardCount, groups: groups, whole: true,
+		order: orderOf(ctx, protocol.ActionCreate, req.RequestedBy, req.Reason),
+	}
+}
+
 // CreateGroup adds a group to a stream, and makes the stream if there is none (J0).
 // GROUP_ALREADY_EXISTS; SHARD_COUNT_MISMATCH when the stream has another count. A group
 // whose metadata is gone or corrupt is created anew under a barrier: that is its repair
 // (M6).
 func (c *Catalog) CreateGroup(ctx context.Context, prefix, name string, req protocol.CreateGroupRequest) (protocol.GroupResponse, error) {
-	wanted := stream.Group{Name: name, FromLatest: req.InitialPosition == protocol.PositionLatest}
-	_, err := c.create(ctx, creation{
-		prefix: prefix, shards: req.InitialShardCount, groups: []stream.Group{wanted},
-		order: orderOf(ctx, protocol.ActionCreate, req.RequestedBy, req.Reason),
-	})
-	if err != nil {
+	if _, err := c.create(ctx, oneGroup(ctx, prefix, name, req)); err != nil {
 		return protocol.GroupResponse{}, err
 	}
 	return c.Group(ctx, prefix, name)
 }
 
+// oneGroup is the creation of a group.
+func oneGroup(ctx context.Context, prefix, name string, req protocol.CreateGroupRequest) creation {
+	wanted := stream.Group{Name: name, FromLatest: req.InitialPosition == protocol.PositionLatest}
+	return creation{
+		prefix: prefix, shards: req.InitialShardCount, groups: []stream.Group{wanted},
+		order: orderOf(ctx, protocol.ActionCreate, req.RequestedBy, req.Reason),
+	}
+}
+
 func (c *Catalog) create(ctx context.Context, want creation) (stream.Stream, error) {
 	var made stream.Stream
 	err := c.alone(ctx, want.prefix, func(lease string) error {
-		e, found, err := c.load(ctx, want.prefix)
+		e, found, err := c.records.Load(ctx, want.prefix)
 		if err != nil {
 			return err
 		}
-		next, repaired, err := c.planCreate(ctx, e.stream, found, want)
+		next, repaired, err := c.planCreate(ctx, e.Stream, found, want)
 		if err != nil {
 			return err
 		}
-		if err := c.save(ctx, &e, next, lease); err != nil {
+		if err := c.records.Save(ctx, &e, next, lease); err != nil {
 			return err
 		}
 		used, err := c.provision(ctx, e, want.groups)
@@ -86,11 +96,11 @@ func (c *Catalog) create(ctx context.Context, want creation) (stream.Stream, err
 		if err := c.makeRecords(ctx, e, want, used || repaired); err != nil {
 			return err
 		}
-		made, err = activate(e.stream, want.groups)
+		made, err = activate(e.Stream, want.groups)
 		if err != nil {
 			return fmt.Errorf("activate groups of %s: %w", want.prefix, err)
 		}
-		return c.save(ctx, &e, made, lease)
+		return c.records.Save(ctx, &e, made, lease)
 	})
 	return made, err
 }
@@ -118,7 +128,7 @@ func (c *Catalog) planCreate(ctx context.Context, s stream.Stream, found bool, w
 	for _, g := range want.groups {
 		lost := c.lost(ctx, want.prefix, g.Name)
 		if s, err = s.WithCreating(g, lost); err != nil {
-			return s, false, refuseCreate(want.prefix, g.Name, err)
+			return s, false, refuseCreate(s, g.Name, err)
 		}
 		active, _ := s.Find(g.Name)
 		repaired = repaired || lost && active.State == stream.Active
@@ -146,7 +156,7 @@ func (c *Catalog) newStream(ctx context.Context, want creation) (stream.Stream, 
 	}
 	return stream.Stream{
 		Prefix: want.prefix, ShardCount: shards, MetadataVersion: 1, Lineage: c.nonce(),
-		Groups: []stream.Group{}, CreatedAt: int64(now),
+		Mark: int64(now), Groups: []stream.Group{}, CreatedAt: int64(now),
 	}, nil
 }
 
@@ -158,30 +168,30 @@ func (c *Catalog) lost(ctx context.Context, prefix, name string) bool {
 
 // provision makes the shard keys with the groups, and tells whether an earlier life of a
 // group may be reading on them. With provisioning off nobody can tell, so it may (J1).
-func (c *Catalog) provision(ctx context.Context, e entry, groups []stream.Group) (used bool, err error) {
+func (c *Catalog) provision(ctx context.Context, e records.Entry, groups []stream.Group) (used bool, err error) {
 	if c.shards == nil {
 		return true, nil
 	}
-	existing, err := c.shards.Provision(ctx, e.stream.Prefix, e.stream.ShardCount, groups, int64(e.clock))
+	existing, err := c.shards.Provision(ctx, e.Stream.Prefix, e.Stream.Readable(), groups, e.Stream.Mark)
 	if err != nil {
 		return false, protocol.Errorf(protocol.CodeProvisioningFailed,
-			"stream %q is not active: %v; the same request completes it once Redis works", e.stream.Prefix, err).Because(err)
+			"stream %q is not active: %v; the same request completes it once Redis works", e.Stream.Prefix, err).Because(err)
 	}
 	return existing > 0, nil
 }
 
 // makeRecords creates the groups' own records. One that is there and can be read was
 // made by an earlier try of this workflow.
-func (c *Catalog) makeRecords(ctx context.Context, e entry, want creation, barrier bool) error {
+func (c *Catalog) makeRecords(ctx context.Context, e records.Entry, want creation, barrier bool) error {
 	for _, g := range want.groups {
-		key := store.Key{Stream: e.stream.Prefix, Group: g.Name}
+		key := store.Key{Stream: e.Stream.Prefix, Group: g.Name}
 		if err := c.discardCorrupt(ctx, key, want.order); err != nil {
 			return err
 		}
 		record := group.New(c.cfg.Group, group.Birth{
-			StreamPrefix: e.stream.Prefix, ConsumerGroup: g.Name, ShardCount: e.stream.ShardCount,
-			Lineage: c.nonce(), Now: group.Millis(e.clock), Barrier: barrier,
-			EpochFloor: group.EpochFloorAt(group.Millis(e.clock)),
+			StreamPrefix: e.Stream.Prefix, ConsumerGroup: g.Name, Layout: loop.LayoutOf(e.Stream),
+			Lineage: c.nonce(), Now: group.Millis(e.Clock), Barrier: barrier,
+			EpochFloor: group.EpochFloorAt(group.Millis(e.Clock)),
 		})
 		aggregate, err := codec.EncodeGroup(record)
 		if err != nil {
@@ -246,10 +256,21 @@ func deleting(s stream.Stream) bool {
 	return false
 }
 
-func refuseCreate(prefix, name string, err error) error {
-	if errors.Is(err, stream.ErrGroupBusy) {
+func refuseCreate(s stream.Stream, name string, err error) error {
+	switch {
+	case errors.Is(err, stream.ErrActive):
+		return resharding(s).Because(err)
+	case errors.Is(err, stream.ErrGroupBusy):
 		return protocol.Errorf(protocol.CodeStateVersionConflict,
-			"group %q of stream %q is being deleted; delete it again to complete that, then create it", name, prefix).Because(err)
+			"group %q of stream %q is being deleted; delete it again to complete that, then create it", name, s.Prefix).Because(err)
+	default:
+		return protocol.Errorf(protocol.CodeGroupAlreadyExists, "group %q of stream %q exists", name, s.Prefix).Because(err)
 	}
-	return protocol.Errorf(protocol.CodeGroupAlreadyExists, "group %q of stream %q exists", name, prefix).Because(err)
+}
+
+// resharding refuses what would change the groups of a stream meanwhile (L1).
+func resharding(s stream.Stream) *protocol.Error {
+	r := s.Resharding
+	return protocol.Errorf(protocol.CodeActiveMigrationExists,
+		"stream %q is being resharded from %d to %d shards (%s, %s); wait for it or roll it back", s.Prefix, r.From, r.To, r.ID, r.Phase)
 }

@@ -22,7 +22,7 @@ func (c *Catalog) Events(ctx context.Context, prefix, name, after string, limit 
 	found, err := c.store.History(ctx, store.Key{Stream: prefix, Group: name}, after, limit+1)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		_, streamFound, loadErr := c.load(ctx, prefix)
+		_, streamFound, loadErr := c.records.Load(ctx, prefix)
 		if loadErr != nil {
 			return page, loadErr
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/group"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/loop"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/recorder"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/records"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/store"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/stream"
 )
@@ -20,11 +21,11 @@ import (
 func (c *Catalog) DeleteGroup(ctx context.Context, prefix, name string, req protocol.DeleteRequest) (protocol.GroupResponse, error) {
 	before := protocol.GroupResponse{StreamPrefix: prefix, ConsumerGroup: name, State: protocol.GroupEmpty}
 	err := c.alone(ctx, prefix, func(lease string) error {
-		e, found, err := c.load(ctx, prefix)
+		e, found, err := c.records.Load(ctx, prefix)
 		if err != nil {
 			return err
 		}
-		if _, known := e.stream.Find(name); !found || !known {
+		if _, known := e.Stream.Find(name); !found || !known {
 			return notFound(prefix, name)
 		}
 		if shown, err := c.Group(ctx, prefix, name); err == nil {
@@ -39,16 +40,16 @@ func (c *Catalog) DeleteGroup(ctx context.Context, prefix, name string, req prot
 func (c *Catalog) DeleteStream(ctx context.Context, prefix string, req protocol.DeleteRequest) (protocol.StreamResponse, error) {
 	var before protocol.StreamResponse
 	err := c.alone(ctx, prefix, func(lease string) error {
-		e, found, err := c.load(ctx, prefix)
+		e, found, err := c.records.Load(ctx, prefix)
 		if err != nil {
 			return err
 		}
 		if !found {
-			return protocol.Errorf(protocol.CodeStreamNotFound, "there is no stream %q", prefix)
+			return streamNotFound(prefix)
 		}
-		before = c.show(ctx, e.stream)
-		names := make([]string, len(e.stream.Groups))
-		for i, g := range e.stream.Groups {
+		before = c.show(ctx, e.Stream)
+		names := make([]string, len(e.Stream.Groups))
+		for i, g := range e.Stream.Groups {
 			names[i] = g.Name
 		}
 		return c.remove(ctx, &e, names, req, lease)
@@ -58,41 +59,54 @@ func (c *Catalog) DeleteStream(ctx context.Context, prefix string, req protocol.
 
 // remove takes groups out of the stream: the stream's record says so first, then their
 // records go, then what they have in Redis, then their place in the stream.
-func (c *Catalog) remove(ctx context.Context, e *entry, names []string, req protocol.DeleteRequest, lease string) error {
-	if !req.Force {
-		for _, name := range names {
-			if err := c.refuseAlive(ctx, e.stream.Prefix, name); err != nil {
-				return err
-			}
-		}
+func (c *Catalog) remove(ctx context.Context, e *records.Entry, names []string, req protocol.DeleteRequest, lease string) error {
+	if err := c.refuseRemoval(ctx, e.Stream, names, req); err != nil {
+		return err
 	}
-	next := e.stream
+	next := e.Stream
 	for _, name := range names {
 		marked, err := next.WithState(name, stream.Deleting)
 		if err != nil {
-			return notFound(e.stream.Prefix, name)
+			return notFound(e.Stream.Prefix, name)
 		}
 		next = marked
 	}
-	if err := c.save(ctx, e, next, lease); err != nil {
+	if err := c.records.Save(ctx, e, next, lease); err != nil {
 		return err
 	}
 	for _, name := range names {
-		if err := c.erase(ctx, e.stream, name, req); err != nil {
+		if err := c.erase(ctx, e.Stream, name, req); err != nil {
 			return err
 		}
 		left, err := next.Without(name)
 		if err != nil {
-			return notFound(e.stream.Prefix, name)
+			return notFound(e.Stream.Prefix, name)
 		}
 		next = left
 	}
 	if len(next.Groups) > 0 {
-		return c.save(ctx, e, next, lease)
+		return c.records.Save(ctx, e, next, lease)
 	}
-	_, err := c.store.Delete(ctx, store.Key{Stream: e.stream.Prefix}, e.version, nil)
+	_, err := c.store.Delete(ctx, store.Key{Stream: e.Stream.Prefix}, e.Version, nil)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return loop.Fault(err)
+	}
+	return nil
+}
+
+// refuseRemoval refuses to delete groups of a stream that is resharded (L1), and without
+// force those whose members may be reading.
+func (c *Catalog) refuseRemoval(ctx context.Context, s stream.Stream, names []string, req protocol.DeleteRequest) error {
+	if s.Resharding != nil {
+		return resharding(s)
+	}
+	if req.Force {
+		return nil
+	}
+	for _, name := range names {
+		if err := c.refuseAlive(ctx, s.Prefix, name); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -165,4 +179,8 @@ func (c *Catalog) eraseRecord(ctx context.Context, key store.Key, order recorder
 
 func notFound(prefix, name string) error {
 	return protocol.Errorf(protocol.CodeGroupNotFound, "stream %q has no group %q", prefix, name)
+}
+
+func streamNotFound(prefix string) error {
+	return protocol.Errorf(protocol.CodeStreamNotFound, "there is no stream %q", prefix)
 }

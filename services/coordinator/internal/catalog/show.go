@@ -19,7 +19,20 @@ func (c *Catalog) Group(ctx context.Context, prefix, name string) (protocol.Grou
 	if err != nil {
 		return protocol.GroupResponse{}, err
 	}
-	return views.Group(source), nil
+	shown := views.Group(source)
+	shown.ActiveMigration = c.activeMigration(ctx, prefix)
+	return shown, nil
+}
+
+// activeMigration shows the resharding that is under way on a stream, nil when there is
+// none or its record cannot be read: the group is shown all the same.
+func (c *Catalog) activeMigration(ctx context.Context, prefix string) *protocol.Migration {
+	e, _, err := c.records.Load(ctx, prefix)
+	if err != nil || e.Stream.Resharding == nil {
+		return nil
+	}
+	shown := views.Migration(*e.Stream.Resharding)
+	return &shown
 }
 
 // Groups shows every group that can be read.
@@ -62,30 +75,42 @@ func (c *Catalog) Assignments(ctx context.Context, prefix, name string) (protoco
 	return views.Assignments(source), nil
 }
 
-// Migrations lists the reshardings of a group's stream: none, as the shard count cannot
-// be changed yet. Errors as of Group.
+// Migrations lists the reshardings of a group's stream, the newest first. Errors as of
+// Group.
 func (c *Catalog) Migrations(ctx context.Context, prefix, name string) (protocol.MigrationsResponse, error) {
-	if _, err := c.source(ctx, prefix, name); err != nil {
-		return protocol.MigrationsResponse{}, err
+	listed := protocol.MigrationsResponse{Migrations: []protocol.Migration{}}
+	e, found, err := c.records.Load(ctx, prefix)
+	if err != nil {
+		return listed, err
 	}
-	return protocol.MigrationsResponse{Migrations: []protocol.Migration{}}, nil
+	if g, known := e.Stream.Find(name); !found || !known || g.State != stream.Active {
+		return listed, c.absent(ctx, prefix, name, found)
+	}
+	if r := e.Stream.Resharding; r != nil {
+		listed.ActiveReshardingID = &r.ID
+		listed.Migrations = append(listed.Migrations, views.Migration(*r))
+	}
+	for _, r := range e.Stream.Past {
+		listed.Migrations = append(listed.Migrations, views.Migration(r))
+	}
+	return listed, nil
 }
 
 // Routing tells producers where records go. It reads the stream's record from the store
 // every time, so that the lease counts from a confirmation (L3), and writes nothing.
 func (c *Catalog) Routing(ctx context.Context, prefix, name string) (protocol.ProducerRouting, error) {
-	e, found, err := c.load(ctx, prefix)
+	e, found, err := c.records.Load(ctx, prefix)
 	if err != nil {
 		return protocol.ProducerRouting{}, err
 	}
-	if g, known := e.stream.Find(name); !found || !known || g.State != stream.Active {
+	if g, known := e.Stream.Find(name); !found || !known || g.State != stream.Active {
 		return protocol.ProducerRouting{}, c.absent(ctx, prefix, name, found)
 	}
 	response := protocol.ProducerRouting{
-		StreamPrefix: prefix, ConsumerGroup: name, MetadataVersion: e.stream.MetadataVersion,
-		ShardCount: e.stream.ShardCount, StreamKeyPattern: prefix + ":{shardIndex}",
-		Shards:  make([]protocol.RoutingShard, e.stream.ShardCount),
-		LeaseMs: c.cfg.RoutingLease.Milliseconds(), Lineage: e.stream.Lineage, RoutingProtocol: protocol.RoutingProtocol,
+		StreamPrefix: prefix, ConsumerGroup: name, MetadataVersion: e.Stream.MetadataVersion,
+		ShardCount: e.Stream.ShardCount, StreamKeyPattern: prefix + ":{shardIndex}",
+		Shards:  make([]protocol.RoutingShard, e.Stream.ShardCount),
+		LeaseMs: c.cfg.RoutingLease.Milliseconds(), Lineage: e.Stream.Lineage, RoutingProtocol: protocol.RoutingProtocol,
 	}
 	for i := range response.Shards {
 		key := routing.StreamKey(prefix, i)
@@ -96,14 +121,14 @@ func (c *Catalog) Routing(ctx context.Context, prefix, name string) (protocol.Pr
 
 // Stream shows one stream with its active groups. STREAM_NOT_FOUND when it has none.
 func (c *Catalog) Stream(ctx context.Context, prefix string) (protocol.StreamResponse, error) {
-	e, found, err := c.load(ctx, prefix)
+	e, found, err := c.records.Load(ctx, prefix)
 	if err != nil {
 		return protocol.StreamResponse{}, err
 	}
-	if !found || len(e.stream.Active()) == 0 {
-		return protocol.StreamResponse{}, protocol.Errorf(protocol.CodeStreamNotFound, "there is no stream %q", prefix)
+	if !found || len(e.Stream.Active()) == 0 {
+		return protocol.StreamResponse{}, streamNotFound(prefix)
 	}
-	return c.show(ctx, e.stream), nil
+	return c.show(ctx, e.Stream), nil
 }
 
 // Streams shows every stream that can be read.
@@ -145,7 +170,7 @@ func (c *Catalog) show(ctx context.Context, s stream.Stream) protocol.StreamResp
 func (c *Catalog) source(ctx context.Context, prefix, name string) (views.Source, error) {
 	v, err := c.groups.View(ctx, store.Key{Stream: prefix, Group: name})
 	if errors.Is(err, store.ErrNotFound) {
-		_, found, loadErr := c.load(ctx, prefix)
+		_, found, loadErr := c.records.Load(ctx, prefix)
 		if loadErr != nil {
 			return views.Source{}, loadErr
 		}
@@ -169,11 +194,11 @@ func (c *Catalog) absent(ctx context.Context, prefix, name string, streamFound b
 		}
 		return notFound(prefix, name)
 	}
-	e, _, err := c.load(ctx, prefix)
+	e, _, err := c.records.Load(ctx, prefix)
 	if err != nil {
 		return err
 	}
-	if g, known := e.stream.Find(name); known && g.State == stream.Active {
+	if g, known := e.Stream.Find(name); known && g.State == stream.Active {
 		return missing
 	}
 	return notFound(prefix, name)

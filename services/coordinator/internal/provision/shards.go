@@ -28,15 +28,12 @@ func NewShards(rdb redis.UniversalClient, keyPrefix string, log *slog.Logger) *S
 	return &Shards{rdb: rdb, keys: keyspace{prefix: keyPrefix}, scripts: compile(), log: log}
 }
 
-// Provision marks the shards 0 … shards-1 of a stream for a creation, makes them with the
-// groups, and returns how many groups, counted per shard, were there before. mark grows
-// with every creation and resharding of the stream; ErrStale comes when a shard carries a
-// higher one, and nothing is made then (protocol L2).
-func (s *Shards) Provision(ctx context.Context, prefix string, shards int, groups []stream.Group, mark int64) (int, error) {
-	if shards < 0 {
-		return 0, fmt.Errorf("%w: %d shards of stream %q", ErrInvalid, shards, prefix)
-	}
-	token, indexes := Creation(mark), upTo(shards)
+// Provision marks shards of a stream for a creation, makes them with the groups, and
+// returns how many groups, counted per shard, were there before. mark grows with every
+// creation and resharding of the stream; ErrStale comes when a shard carries a higher one,
+// and nothing is made then (protocol L2).
+func (s *Shards) Provision(ctx context.Context, prefix string, indexes []int, groups []stream.Group, mark int64) (int, error) {
+	token := Creation(mark)
 	if _, err := starts(prefix, groups); err != nil {
 		return 0, err
 	}
@@ -51,8 +48,8 @@ func (s *Shards) Provision(ctx context.Context, prefix string, shards int, group
 	if err != nil {
 		return existing, fmt.Errorf("provision stream %q: %w", prefix, err)
 	}
-	s.log.InfoContext(ctx, "shards provisioned", "stream", prefix, "keys", shards,
-		"new", shards*len(groups)-existing, "existing", existing)
+	s.log.InfoContext(ctx, "shards provisioned", "stream", prefix, "keys", len(indexes),
+		"new", len(indexes)*len(groups)-existing, "existing", existing)
 	return existing, nil
 }
 

@@ -35,10 +35,27 @@ type Historian interface {
 	History(ctx context.Context, key Key, after string, limit int) ([]Event, error)
 }
 
-// Archive is a store with its histories.
+// Archive is a store with its histories and its repair.
 type Archive interface {
 	Store
 	Historian
+	Indexer
+}
+
+// Indexer makes the index that List reads anew. All stores implement it beside Store; it
+// is apart because only operators ask.
+type Indexer interface {
+	// RepairIndex makes List name exactly the records that are there. It may walk all keys of
+	// the store. Records made or deleted meanwhile are right too.
+	RepairIndex(ctx context.Context) (Repair, error)
+}
+
+// Repair tells what RepairIndex changed.
+type Repair struct {
+	// Added are records that the index did not name.
+	Added []Key
+	// Removed are entries of the index that named no record.
+	Removed []string
 }
 
 // Cursor is the place of an event in its history. The zero Cursor is before all.

@@ -56,3 +56,6 @@ func (i Image) remember(key store.Key, data []byte, clock store.Millis) {
 	kept = append(kept, event{at: at, data: slices.Clone(data)})
 	i.history[key] = kept[max(0, len(kept)-HistoryLength):]
 }
+
+// RepairIndex implements store.Indexer: there is no index beside the records.
+func (s *Store) RepairIndex(context.Context) (store.Repair, error) { return store.Repair{}, nil }

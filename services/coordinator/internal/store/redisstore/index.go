@@ -15,14 +15,6 @@ import (
 // scanCount is how many keys a step of SCAN looks at.
 const scanCount = 1000
 
-// Repair tells what RepairIndex changed.
-type Repair struct {
-	// Added are records that the index did not name.
-	Added []store.Key
-	// Removed are entries of the index that named no record.
-	Removed []string
-}
-
 // List implements store.Store, in order of stream and group. Entries of the index that
 // are no valid names are left out.
 func (s *Store) List(ctx context.Context) ([]store.Key, error) {
@@ -40,19 +32,17 @@ func (s *Store) List(ctx context.Context) ([]store.Key, error) {
 	return keys, nil
 }
 
-// RepairIndex makes the index name exactly the records that are there. It walks all
-// keys of all primaries with SCAN, so it is an operator's command. Records made or
-// deleted meanwhile are right too.
-func (s *Store) RepairIndex(ctx context.Context) (Repair, error) {
+// RepairIndex implements store.Indexer. It walks all keys of all primaries with SCAN.
+func (s *Store) RepairIndex(ctx context.Context) (store.Repair, error) {
 	found, err := s.scan(ctx)
 	if err != nil {
-		return Repair{}, err
+		return store.Repair{}, err
 	}
 	entries, err := s.client.SMembers(ctx, s.keys.index()).Result()
 	if err != nil {
-		return Repair{}, s.indexFault(err, reads)
+		return store.Repair{}, s.indexFault(err, reads)
 	}
-	var done Repair
+	var done store.Repair
 	for _, entry := range entries {
 		key, err := store.ParseKey(entry, s.options.KeyPrefix)
 		if err == nil {

@@ -41,7 +41,7 @@ func repairs(t *testing.T, client redis.UniversalClient) {
 	}
 	done, err := kept.RepairIndex(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, redisstore.Repair{}, done, "there is nothing to do")
+	require.Equal(t, store.Repair{}, done, "there is nothing to do")
 
 	require.NoError(t, client.Del(t.Context(), index).Err())
 	require.NoError(t, client.SAdd(t.Context(), index, "gone:group", "a:b", "no valid name", "{x}:y").Err())

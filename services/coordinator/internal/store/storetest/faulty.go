@@ -11,7 +11,7 @@ import (
 // Call is one call of a store that a Fault is asked about.
 type Call struct {
 	// Op is the method: "Load", "Create", "Commit", "Touch", "Delete", "List",
-	// "Lease", "Ping" or "History".
+	// "Lease", "Ping", "History" or "RepairIndex".
 	Op string
 	// Key is the record's; it is zero for List and Ping.
 	Key store.Key
@@ -112,4 +112,9 @@ func pass[T any](ctx context.Context, f *Faulty, call Call, do func() (T, error)
 		}
 	}
 	return answer, err
+}
+
+// RepairIndex implements store.Indexer.
+func (f *Faulty) RepairIndex(ctx context.Context) (store.Repair, error) {
+	return pass(ctx, f, Call{"RepairIndex", store.Key{}}, func() (store.Repair, error) { return f.inner.RepairIndex(ctx) })
 }

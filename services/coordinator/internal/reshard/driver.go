@@ -1,0 +1,236 @@
+package reshard
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/redis-stream-coordinator/rsc/libs/clock"
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/group"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/loop"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/provision"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/recorder"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/records"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/store"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/stream"
+)
+
+// Shards is the data side of a stream in Redis. All calls may be repeated. Calls with a
+// token do nothing on a shard whose marker is another one: they fail with
+// provision.ErrStale, or say so in the finding.
+type Shards interface {
+	// Mark overwrites the shards' markers, unless one carries a higher mark: that is
+	// returned then.
+	Mark(ctx context.Context, prefix string, indexes []int, t provision.Token) (higher int64, err error)
+	// Make provisions shards with all groups (L2).
+	Make(ctx context.Context, prefix string, indexes []int, t provision.Token, groups []stream.Group, watch func(provision.Progress)) (existing int, err error)
+	// Unmake removes provisioned shards that nothing was ever written to (L8).
+	Unmake(ctx context.Context, prefix string, indexes []int, t provision.Token) error
+	// Prove looks at removed shards (L4).
+	Prove(ctx context.Context, prefix string, indexes []int, groups []string) ([]provision.Finding, error)
+	// Seal proves again and renames in one step (L5). accept says by what besides a lag of
+	// 0 a shard may be proven, "" for nothing.
+	Seal(ctx context.Context, prefix string, indexes []int, t provision.Token, groups []string,
+		retention provision.Retention, accept func(index int) protocol.DrainProof) ([]provision.Finding, error)
+	// Unseal renames sealed shards back (L8).
+	Unseal(ctx context.Context, prefix string, indexes []int, t provision.Token, groups []stream.Group) error
+	// Remake provisions a lost shard again, each group that is missing at its id (L12).
+	Remake(ctx context.Context, prefix string, index int, t provision.Token, starts map[string]string) (made []string, err error)
+	// RetiredKey is where a sealed shard's entries are kept.
+	RetiredKey(prefix string, index int, reshardingID string) string
+}
+
+// Groups lets groups follow their stream.
+type Groups interface {
+	Adopt(ctx context.Context, key store.Key, layout group.Layout, by recorder.Order) (*group.Group, error)
+	View(ctx context.Context, key store.Key) (loop.View, error)
+}
+
+// Config is the part of the configuration that reshardings need.
+type Config struct {
+	// RoutingLease is how long producers may use a routing answer; BarrierExtra how long a
+	// demoted primary may give old ones (L3, M3).
+	RoutingLease, BarrierExtra time.Duration
+	// Retention is how long the entries of sealed shards are kept: 0 deletes them, -1 keeps
+	// them for ever (L5).
+	Retention provision.Retention
+	// AcceptTailProof takes pending 0 and an empty tail as proof where the lag is unknown or
+	// contradicts them (L9).
+	AcceptTailProof bool
+	// Interval is how often a stream that needs work is looked at.
+	Interval time.Duration
+	// Scan is how often all streams are looked through, for work that another coordinator
+	// left behind.
+	Scan time.Duration
+	// PassTimeout bounds one look.
+	PassTimeout time.Duration
+	// LeaseTTL is the coordination lease that a pass holds, extended between its steps.
+	LeaseTTL time.Duration
+}
+
+// DefaultConfig returns the defaults of the suite.
+func DefaultConfig() Config {
+	return Config{
+		RoutingLease: protocol.DefaultRoutingLease,
+		Retention:    provision.Retention(7 * 24 * time.Hour),
+		Interval:     500 * time.Millisecond,
+		Scan:         10 * time.Second,
+		PassTimeout:  time.Minute,
+		LeaseTTL:     30 * time.Second,
+	}
+}
+
+// atOnce bounds the streams that are worked on at the same time.
+const atOnce = 4
+
+// Driver takes reshardings on and makes lost shards again. Several coordinators may do so
+// for the same stream.
+type Driver struct {
+	cfg     Config
+	records records.Records
+	groups  Groups
+	shards  Shards
+	log     *slog.Logger
+
+	ctx  context.Context // ends with Close
+	stop context.CancelFunc
+	done sync.WaitGroup
+	slot chan struct{} // has room for the streams that may be worked on at once
+
+	mu   sync.Mutex
+	due  map[string]errand // streams that need work
+	busy map[string]bool
+}
+
+// errand is why a stream is looked at.
+type errand struct {
+	lost bool // a member misses a shard: all are to be looked at (L12)
+}
+
+// NewDriver returns a driver that does nothing yet; see Start. The records' lease is the
+// one that passes hold.
+func NewDriver(cfg Config, kept records.Records, groups Groups, shards Shards, log *slog.Logger) *Driver {
+	ctx, stop := context.WithCancel(context.Background())
+	return &Driver{
+		cfg: cfg, records: kept, groups: groups, shards: shards, log: log, ctx: ctx, stop: stop,
+		slot: make(chan struct{}, atOnce), due: make(map[string]errand), busy: make(map[string]bool),
+	}
+}
+
+// Start begins to work. Call it once.
+func (d *Driver) Start() {
+	d.done.Add(1)
+	go d.run()
+}
+
+// Close stops after the steps under way, or when ctx ends.
+func (d *Driver) Close(ctx context.Context) error {
+	d.stop()
+	idle := make(chan struct{})
+	go func() {
+		d.done.Wait()
+		close(idle)
+	}()
+	select {
+	case <-idle:
+		return nil
+	case <-ctx.Done():
+		return errors.Join(errors.New("a resharding step is still under way"), ctx.Err())
+	}
+}
+
+// Wake asks for a look at a stream whose record has changed.
+func (d *Driver) Wake(prefix string) { d.want(prefix, errand{}) }
+
+// Missing tells that a member misses a shard of the stream (L12).
+func (d *Driver) Missing(prefix string) { d.want(prefix, errand{lost: true}) }
+
+func (d *Driver) want(prefix string, e errand) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	e.lost = e.lost || d.due[prefix].lost
+	d.due[prefix] = e
+}
+
+func (d *Driver) run() {
+	defer d.done.Done()
+	ticker := clock.NewTicker(d.cfg.Interval)
+	defer ticker.Stop()
+	var scanned time.Time
+	for {
+		if scanned.IsZero() || clock.Since(scanned) >= d.cfg.Scan {
+			scanned = clock.Now()
+			d.scan()
+		}
+		for _, prefix := range d.ready() {
+			d.begin(prefix)
+		}
+		select {
+		case <-d.ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// scan looks for streams that need work.
+func (d *Driver) scan() {
+	ctx, cancel := context.WithTimeout(d.ctx, d.cfg.PassTimeout)
+	defer cancel()
+	keys, err := d.records.Store.List(ctx)
+	if err != nil {
+		d.log.Warn("streams cannot be listed, trying again at the next scan", "error", err)
+		return
+	}
+	for _, key := range keys {
+		if key.Group != "" {
+			continue
+		}
+		if e, found, err := d.records.Load(ctx, key.Stream); err == nil && found && needsWork(e.Stream) {
+			d.Wake(key.Stream)
+		}
+	}
+}
+
+func needsWork(s stream.Stream) bool { return s.Resharding != nil || len(s.Lost) > 0 }
+
+// ready returns the streams that need work and are not worked on.
+func (d *Driver) ready() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(d.due)), func(prefix string) bool { return d.busy[prefix] })
+}
+
+// begin works on a stream, if there is a slot.
+func (d *Driver) begin(prefix string) {
+	select {
+	case d.slot <- struct{}{}:
+	default:
+		return // at the next tick
+	}
+	d.mu.Lock()
+	why := d.due[prefix]
+	delete(d.due, prefix)
+	d.busy[prefix] = true
+	d.mu.Unlock()
+	d.done.Add(1)
+	go func() {
+		defer d.done.Done()
+		again, err := d.look(prefix, why)
+		if err != nil && d.ctx.Err() == nil {
+			d.log.Warn("stream is not taken further now, trying again", "stream", prefix, "error", err)
+		}
+		d.mu.Lock()
+		delete(d.busy, prefix)
+		d.mu.Unlock()
+		if again {
+			d.want(prefix, errand{lost: why.lost && err != nil})
+		}
+		<-d.slot
+	}()
+}

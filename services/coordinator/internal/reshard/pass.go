@@ -1,0 +1,197 @@
+package reshard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/group"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/loop"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/provision"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/recorder"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/records"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/store"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/stream"
+)
+
+// maxSteps bounds what one look does, so that orders of operators get their turn.
+const maxSteps = 16
+
+// pass takes one stream further, under its multi-step lease.
+type pass struct {
+	*Driver
+	prefix string
+	lease  store.Lease
+	entry  records.Entry
+	// groups are the stream's groups by name, as they were when they had copied the layout.
+	groups map[string]*group.Group
+	// lost asks for a look at all shards of the reading set.
+	lost bool
+}
+
+// look takes a stream as far as it goes now. again tells that there is, or may be, more
+// to do later.
+func (d *Driver) look(prefix string, why errand) (again bool, err error) {
+	ctx, cancel := context.WithTimeout(d.ctx, d.cfg.PassTimeout)
+	defer cancel()
+	again = true
+	err = d.records.Alone(ctx, prefix, func(lease store.Lease) error {
+		p := &pass{Driver: d, prefix: prefix, lease: lease, lost: why.lost}
+		err := p.run(ctx)
+		again = err != nil || needsWork(p.entry.Stream)
+		return err
+	})
+	return again, err
+}
+
+func (p *pass) run(ctx context.Context) error {
+	e, found, err := p.records.Load(ctx, p.prefix)
+	if err != nil || !found {
+		return err
+	}
+	p.entry = e
+	for range maxSteps {
+		moved, err := p.step(ctx)
+		if err != nil {
+			return errors.Join(err, p.stopped(ctx, err))
+		}
+		if !moved {
+			return p.stopped(ctx, nil)
+		}
+		if err := p.lease.Extend(ctx, p.cfg.LeaseTTL); err != nil {
+			return loop.Fault(err)
+		}
+	}
+	return nil
+}
+
+// step does the next thing, and tells whether the record has changed by it.
+func (p *pass) step(ctx context.Context) (moved bool, err error) {
+	if moved, err := p.copy(ctx); moved || err != nil {
+		return moved, err
+	}
+	if moved, err := p.mend(ctx); moved || err != nil {
+		return moved, err
+	}
+	r := p.entry.Stream.Resharding
+	if r == nil {
+		return false, nil
+	}
+	switch r.Phase {
+	case stream.PhasePreparing:
+		return p.prepare(ctx, *r)
+	case stream.PhaseActive, stream.PhaseDraining:
+		return p.goOn(ctx, *r)
+	case stream.PhaseRollingBack:
+		if !r.Turned {
+			return p.turn(ctx, *r)
+		}
+		return p.goOn(ctx, *r)
+	case stream.PhaseDeprecated, stream.PhaseRolledBack:
+	}
+	return false, nil
+}
+
+// save commits the record, and tells whether it differed.
+func (p *pass) save(ctx context.Context, next stream.Stream) (moved bool, err error) {
+	before := p.entry.Version
+	if err := p.records.Save(ctx, &p.entry, next, p.lease.Token()); err != nil {
+		return false, err
+	}
+	return p.entry.Version != before, nil
+}
+
+// stopped notes in the record what stopped the pass, nil when nothing did (L10).
+func (p *pass) stopped(ctx context.Context, stop error) error {
+	if p.entry.Stream.Resharding == nil || ctx.Err() != nil {
+		return nil
+	}
+	problem := ""
+	if stop != nil {
+		problem = stop.Error()
+	}
+	_, err := p.save(ctx, p.entry.Stream.Stopped(problem, p.now()))
+	return err
+}
+
+// copy lets every group of the stream copy the layout, in the order of their names (L1),
+// and looks at them as they are then. A group that has a newer one has seen a record that
+// the store lost: what the record says now is made the newest.
+func (p *pass) copy(ctx context.Context) (moved bool, err error) {
+	s := p.entry.Stream
+	layout, by := loop.LayoutOf(s), orderOf(s)
+	p.groups = make(map[string]*group.Group, len(s.Groups))
+	for _, name := range s.Active() {
+		g, err := p.Driver.groups.Adopt(ctx, store.Key{Stream: p.prefix, Group: name}, layout, by)
+		if err != nil {
+			return false, fmt.Errorf("group %q does not copy the layout: %w", name, loop.Fault(err))
+		}
+		if g.LayoutVersion > layout.Version {
+			p.log.Warn("the stream's record lost writes, its layout is made the newest", "stream", p.prefix,
+				"group", name, "copied", g.LayoutVersion, "layoutVersion", layout.Version)
+			return p.save(ctx, s.Overtaken(g.LayoutVersion))
+		}
+		p.groups[name] = g
+	}
+	return false, nil
+}
+
+// mark overwrites the markers of shards before anything is done to them (L2). moved tells
+// that one carried a higher mark, so that the resharding needs another one.
+func (p *pass) mark(ctx context.Context, r stream.Resharding, indexes []int) (moved bool, err error) {
+	higher, err := p.shards.Mark(ctx, p.prefix, indexes, tokenOf(r))
+	if err != nil || higher == 0 {
+		return false, err
+	}
+	return p.save(ctx, p.entry.Stream.Raised(higher, p.now()))
+}
+
+// settled tells whether every group is at rest (L2).
+func (p *pass) settled() bool {
+	for _, g := range p.groups {
+		if !g.Settled() {
+			return false
+		}
+	}
+	return true
+}
+
+// now is the store's clock as the record's last call read it.
+func (p *pass) now() int64 { return int64(p.entry.Clock) }
+
+// tokenOf is the marker of a resharding's present direction.
+func tokenOf(r stream.Resharding) provision.Token {
+	direction := "forward"
+	if r.Phase == stream.PhaseRollingBack {
+		direction = "back"
+	}
+	return provision.Token{Mark: r.Mark, ReshardingID: r.ID, Phase: direction}
+}
+
+// orderOf is who asked for the present layout.
+func orderOf(s stream.Stream) recorder.Order {
+	r := s.Resharding
+	if r == nil {
+		return recorder.Order{}
+	}
+	order := recorder.Order{Actor: r.Order.RequestedBy, Reason: r.Order.Reason, RequestID: r.Order.RequestID}
+	switch s.LayoutCause {
+	case stream.CauseScale:
+		order.Action = protocol.ActionScale
+	case stream.CauseRollback:
+		order.Action = protocol.ActionRollback
+	case stream.CauseSeal, stream.CauseReprovision:
+		return recorder.Order{}
+	}
+	return order
+}
+
+// span lists the shards from ≤ index < to.
+func span(from, to int) []int {
+	indexes := make([]int, 0, max(0, to-from))
+	for i := from; i < to; i++ {
+		indexes = append(indexes, i)
+	}
+	return indexes
+}
