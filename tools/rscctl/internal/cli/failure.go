@@ -1,0 +1,132 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"time"
+
+	"github.com/redis-stream-coordinator/rsc/libs/client"
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+	"github.com/redis-stream-coordinator/rsc/tools/rscctl/internal/show"
+)
+
+// The exit codes.
+const (
+	exitFailed     = 1
+	exitUsage      = 2
+	exitRolledBack = 3
+)
+
+// place is what a command is about; empty parts are not known.
+type place struct {
+	stream, group, id string
+	// changes tells that the command changes something.
+	changes bool
+}
+
+// usageError is a command line that the caller has to correct.
+type usageError struct{ message string }
+
+func (e usageError) Error() string { return e.message }
+
+func usage(format string, args ...any) error { return usageError{fmt.Sprintf(format, args...)} }
+
+// failedError is a command that was understood and did not succeed.
+type failedError struct {
+	doing string // as in: cannot <doing>
+	at    place
+	err   error
+}
+
+func (e *failedError) Error() string { return "cannot " + e.doing + ": " + e.err.Error() }
+
+func (e *failedError) Unwrap() error { return e.err }
+
+// endedError is a plain end with words of its own; code is the exit code.
+type endedError struct {
+	code    int
+	message string
+}
+
+func (e endedError) Error() string { return e.message }
+
+func ended(code int, format string, args ...any) error {
+	return endedError{code, fmt.Sprintf(format, args...)}
+}
+
+// end tells what became of the command and returns the exit code.
+func (s *session) end(err error) int {
+	if err == nil {
+		return 0
+	}
+	notes := s.notes()
+	if words, ok := errors.AsType[endedError](err); ok {
+		notes.Line("rscctl: %s", words.message)
+		return words.code
+	}
+	if failed, ok := errors.AsType[*failedError](err); ok && !errors.Is(err, protocol.ErrInvalidName) {
+		s.explain(notes, failed)
+		return exitFailed
+	}
+	notes.Line("rscctl: %v", err)
+	// What fails before a command is understood is the command line.
+	if errors.As(err, new(usageError)) || errors.Is(err, protocol.ErrInvalidName) || !s.understood {
+		notes.Line("  next: see rscctl --help, or --help behind the command")
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// explain prints the thing, the cause and the next step.
+func (s *session) explain(notes *show.Page, failed *failedError) {
+	refused, ok := errors.AsType[*protocol.Error](failed.err)
+	if !ok {
+		notes.Line("rscctl: cannot %s: %s", failed.doing, s.cause(failed.err))
+		notes.Line("  next: %s", s.withoutAnswer(failed))
+		return
+	}
+	notes.Line("rscctl: cannot %s: %s", failed.doing, orElse(refused.Message, "refused"))
+	notes.Line("  code: %s", refused.Code)
+	if refused.RequestID != "" {
+		notes.Line("  request id: %s", refused.RequestID)
+	}
+	if pause, ok := client.RetryAfter(failed.err); ok {
+		notes.Line("  try again in: %s", pause.Round(time.Second))
+	}
+	notes.Line("  next: %s", nextStep(refused.Code, failed.at))
+}
+
+// cause is why there was no answer, without what the caller knows already.
+func (s *session) cause(err error) string {
+	if errors.Is(err, context.Canceled) {
+		return "interrupted"
+	}
+	transport, ok := errors.AsType[*url.Error](err)
+	switch {
+	case ok && transport.Timeout():
+		return fmt.Sprintf("no answer from %s within %s", s.coordinator, s.timeout)
+	case ok:
+		return fmt.Sprintf("no coordinator answers at %s: %v", s.coordinator, transport.Err)
+	default:
+		return err.Error()
+	}
+}
+
+// withoutAnswer is the next step when nobody said what is wrong.
+func (s *session) withoutAnswer(failed *failedError) string {
+	const unsure = "the change may have been made or not, so look before you repeat it"
+	const check = "check that a coordinator runs there, or name another one with --coordinator or $RSC_COORDINATOR"
+	interrupted := errors.Is(failed.err, context.Canceled)
+	switch {
+	case failed.at.changes && interrupted:
+		return unsure
+	case interrupted:
+		return "nothing was changed"
+	case failed.at.changes:
+		return check + "; " + unsure
+	default:
+		return check
+	}
+}

@@ -1,0 +1,158 @@
+// Package cli is the command line of rscctl: it reads arguments, asks the coordinator
+// through libs/client's Admin, and prints. It reads nothing of its process but the
+// Terminal that it is given.
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redis-stream-coordinator/rsc/libs/client"
+	"github.com/redis-stream-coordinator/rsc/tools/rscctl/internal/show"
+)
+
+// The forms of output.
+const (
+	outputTable = "table"
+	outputJSON  = "json"
+)
+
+// connectTimeout bounds the making of a connection.
+const connectTimeout = 5 * time.Second
+
+// Terminal is what a run of rscctl is connected to.
+type Terminal struct {
+	In       io.Reader
+	Out, Err io.Writer
+	// InTerminal and OutTerminal tell whether a person is at the other end.
+	InTerminal, OutTerminal bool
+	// Env reads an environment variable, "" when it is not set.
+	Env func(name string) string
+}
+
+// Run carries one command line out and returns the exit code. It returns soon after ctx
+// has ended.
+func Run(ctx context.Context, args []string, terminal Terminal) int {
+	transport := &http.Transport{
+		Proxy:               http.ProxyFromEnvironment,
+		DialContext:         (&net.Dialer{Timeout: connectTimeout}).DialContext,
+		TLSHandshakeTimeout: connectTimeout,
+		ForceAttemptHTTP2:   true,
+	}
+	defer transport.CloseIdleConnections()
+	return run(ctx, args, terminal, transport)
+}
+
+func run(ctx context.Context, args []string, terminal Terminal, transport http.RoundTripper) int {
+	s := &session{Terminal: terminal, transport: transport}
+	root := s.root() //nolint:contextcheck // commands get ctx from ExecuteContext, not from here
+	root.SetArgs(args)
+	root.SetIn(terminal.In)
+	root.SetOut(terminal.Out)
+	root.SetErr(terminal.Err)
+	return s.end(root.ExecuteContext(ctx))
+}
+
+// session is one run of the command line.
+type session struct {
+	Terminal
+
+	coordinator string
+	output      string
+	timeout     time.Duration
+	requestedBy string
+	reason      string
+
+	understood bool // the command line is a command's; what fails now is not its fault
+	transport  http.RoundTripper
+	admin      *client.Admin
+}
+
+// open checks the global flags and prepares the connection, before any command runs.
+func (s *session) open(*cobra.Command, []string) error {
+	if s.output != outputTable && s.output != outputJSON {
+		return usage("--output is %q; it is table or json", s.output)
+	}
+	if s.timeout <= 0 {
+		return usage("--timeout is %s; it is above 0", s.timeout)
+	}
+	c, err := client.New(client.Options{
+		CoordinatorURL: s.coordinator,
+		HTTPClient: &http.Client{
+			Transport: s.transport, Timeout: s.timeout,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	})
+	if err != nil {
+		return usage("--coordinator is %q: %v; an example is %s", s.coordinator, err, defaultCoordinator)
+	}
+	s.admin, s.understood = c.Admin(), true
+	return nil
+}
+
+// emit prints an answer in the form asked for.
+func (s *session) emit(answer any, forPeople func(*show.Page)) error {
+	if s.output == outputJSON {
+		return show.JSON(s.Out, answer)
+	}
+	page := s.page()
+	forPeople(page)
+	return page.Err()
+}
+
+func (s *session) page() *show.Page { return show.NewPage(s.Out, s.colours()) }
+
+// notes is where words beside the answer go, so that output can be read by programs.
+func (s *session) notes() *show.Page { return show.NewPage(s.Err, false) }
+
+func (s *session) colours() bool {
+	return s.OutTerminal && s.Env("NO_COLOR") == "" && s.Env("TERM") != "dumb"
+}
+
+// signature is who asks for a change, and why.
+type signature struct{ by, reason string }
+
+// sign returns the signature of a change, which every change needs.
+func (s *session) sign() (signature, error) {
+	switch {
+	case s.reason == "":
+		return signature{}, usage(`a change needs --reason, for example --reason "more load"; it is kept in the history`)
+	case s.requestedBy == "":
+		return signature{}, usage("a change needs --requested-by, as $USER is not set")
+	}
+	return signature{s.requestedBy, s.reason}, nil
+}
+
+// signPlan returns a signature also when none was given, as a plan changes nothing.
+func (s *session) signPlan() signature {
+	return signature{orElse(s.requestedBy, "rscctl"), orElse(s.reason, "plan")}
+}
+
+// signFor returns the signature of a change or of its plan.
+func (s *session) signFor(plan bool) (signature, error) {
+	if plan {
+		return s.signPlan(), nil
+	}
+	return s.sign()
+}
+
+func orElse(value, otherwise string) string {
+	if value == "" {
+		return otherwise
+	}
+	return value
+}
+
+// cannot wraps what failed, with what was tried and on what.
+func (s *session) cannot(err error, at place, doing string, args ...any) error {
+	if err == nil {
+		return nil
+	}
+	return &failedError{doing: fmt.Sprintf(doing, args...), at: at, err: err}
+}

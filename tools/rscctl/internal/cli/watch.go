@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"context"
+	"errors"
+
+	"github.com/redis-stream-coordinator/rsc/libs/client"
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+	"github.com/redis-stream-coordinator/rsc/tools/rscctl/internal/show"
+)
+
+// reporter shows a resharding that is being watched.
+type reporter interface {
+	// report is called with each change.
+	report(m protocol.Migration)
+	// clear makes room for a line that is not the reporter's.
+	clear()
+	// stop ends the showing and returns the first error of the output.
+	stop() error
+}
+
+// watch follows a resharding until it is over; it should then be in the state want.
+func (s *session) watch(ctx context.Context, at place, want protocol.MigrationState) error {
+	shown := s.reporter()
+	opts := client.WatchOptions{OnTrouble: s.onceInARow(shown.clear)}
+	last, err := s.admin.WatchMigrationWith(ctx, at.stream, at.group, at.id, opts, shown.report)
+	printErr := shown.stop()
+	switch {
+	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
+		return ended(exitFailed, "the watch was interrupted; resharding %s goes on. Follow it again with: "+
+			"rscctl migrations watch %s %s", at.id, at.stream, at.id)
+	case err != nil:
+		return s.cannot(err, place{stream: at.stream, group: at.group, id: at.id},
+			"follow resharding %s of stream %s, which goes on", at.id, at.stream)
+	case printErr != nil:
+		return printErr
+	case last.State == want:
+		return nil
+	case last.State == protocol.MigrationRolledBack:
+		return ended(exitRolledBack, "resharding %s of stream %s was rolled back; the stream has %d shards",
+			at.id, at.stream, last.FromShardCount)
+	default:
+		return ended(exitFailed, "resharding %s of stream %s ended %s", at.id, at.stream, last.State)
+	}
+}
+
+// onceInARow returns a function that tells the first of errors with one cause, after
+// room was made for it.
+func (s *session) onceInARow(makeRoom func()) func(error) {
+	told := ""
+	return func(err error) {
+		if cause := s.cause(err); cause != told {
+			told = cause
+			makeRoom()
+			s.trouble(err)
+		}
+	}
+}
+
+func (s *session) reporter() reporter {
+	switch {
+	case s.output == outputJSON:
+		return &jsonReporter{s: s}
+	case s.OutTerminal:
+		return newBarReporter(s)
+	default:
+		return &lineReporter{page: s.page()}
+	}
+}
+
+// jsonReporter prints each change as one line.
+type jsonReporter struct {
+	s   *session
+	err error
+}
+
+func (r *jsonReporter) report(m protocol.Migration) {
+	if r.err == nil {
+		r.err = show.JSONLine(r.s.Out, m)
+	}
+}
+
+func (r *jsonReporter) clear() {}
+
+func (r *jsonReporter) stop() error { return r.err }
+
+// lineReporter prints what is new as lines.
+type lineReporter struct {
+	page *show.Page
+	last protocol.Migration
+}
+
+func (r *lineReporter) report(m protocol.Migration) {
+	for _, line := range news(r.last, m) {
+		r.page.Line("%s", line)
+	}
+	r.last = m
+}
+
+func (r *lineReporter) clear() {}
+
+func (r *lineReporter) stop() error { return r.page.Err() }
