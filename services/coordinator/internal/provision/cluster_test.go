@@ -19,7 +19,7 @@ func TestClusterGetsEveryShardInPipelinesPerNode(t *testing.T) {
 	whole, perNode := &trips{}, &trips{}
 	rdb.AddHook(whole)
 	rdb.OnNewNode(func(node *redis.Client) { node.AddHook(perNode) })
-	_, err := b.Provision(t.Context(), "orders", 1000, groups(), 1)
+	_, err := b.Provision(t.Context(), "orders", upTo(1000), groups(), 1)
 	require.NoError(t, err)
 	require.LessOrEqual(t, whole.sent.Load(), int64(20))
 	require.LessOrEqual(t, perNode.sent.Load(), int64(3*20))

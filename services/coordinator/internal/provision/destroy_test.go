@@ -65,7 +65,7 @@ func TestDeletedStreamLeavesNoSealBehindAndKeepsRetiredData(t *testing.T) {
 	require.Equal(t, int64(2), b.exists("orders:0", "redis-stream:coord:shard:{orders:0}"))
 	require.Equal(t, Removal{Keys: 1, Total: 1}, b.ended(1, DeleteKeys))
 	require.Equal(t, []string{b.RetiredKey("orders", 0, "01J")}, b.rdb.Keys(t.Context(), "*").Val())
-	_, err := b.Provision(t.Context(), "orders", 1, groups(), 1)
+	_, err := b.Provision(t.Context(), "orders", upTo(1), groups(), 1)
 	require.NoError(t, err, "it can be made again")
 	b.complete(1)
 }

@@ -13,9 +13,11 @@
 //	token.go    the phases of a shard and their markers
 //	keys.go     the names of a shard's keys
 //	make.go     Mark, Make, Remake, Unmake
-//	prove.go    Prove, and what was found on a shard
+//	prove.go    Prove
+//	finding.go  what was found on a shard
 //	seal.go     Seal, Unseal and how long retired data is kept
 //	destroy.go  the end of a group
 //	script.go   the scripts; lua/ has their source
 //	walk.go     one script on many shards
+//	reply.go    what scripts answer
 package provision

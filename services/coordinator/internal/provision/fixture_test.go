@@ -74,7 +74,7 @@ func preparing() Token { return tokenOf(1, "PREPARING") }
 func sealing() Token   { return tokenOf(2, "DRAINING") }
 func backing() Token   { return tokenOf(3, "ROLLING_BACK") }
 
-// named returns groups that start at the beginning, "g" if none is named.
+// groups returns groups that start at the beginning, "g" if none is named.
 func groups(names ...string) []stream.Group {
 	if len(names) == 0 {
 		names = []string{"g"}
@@ -138,23 +138,23 @@ func (b *bench) seal(index int, r Retention, proof protocol.DrainProof) Finding 
 func (b *bench) sealed(r Retention) {
 	b.t.Helper()
 	b.made(1)
-	b.handled("orders:0", "1-0")
+	b.handled("1-0")
 	b.mark(1, sealing())
 	require.True(b.t, b.seal(0, r, protocol.ProofLag).Sealed)
 }
 
-// handled adds an entry that the group g reads and acknowledges.
-func (b *bench) handled(key, id string) {
+// handled adds an entry to the shard 0 that the group g reads and acknowledges.
+func (b *bench) handled(id string) {
 	b.t.Helper()
-	b.do("XADD", key, id, "f", "v")
-	b.read(key, "g", 1)
-	b.do("XACK", key, "g", id)
+	b.do("XADD", "orders:0", id, "f", "v")
+	b.read("g", 1)
+	b.do("XACK", "orders:0", "g", id)
 }
 
-// read delivers entries to consumer c.
-func (b *bench) read(key, group string, count int) {
+// read delivers entries of the shard 0 to consumer c.
+func (b *bench) read(group string, count int) {
 	b.t.Helper()
-	b.do("XREADGROUP", "GROUP", group, "c", "COUNT", count, "STREAMS", key, ">")
+	b.do("XREADGROUP", "GROUP", group, "c", "COUNT", count, "STREAMS", "orders:0", ">")
 }
 
 func (b *bench) do(args ...any) {

@@ -7,9 +7,6 @@ import (
 	"github.com/redis-stream-coordinator/rsc/libs/routing"
 )
 
-// retiredMark begins the string that a seal leaves in the shard's place (protocol L5).
-const retiredMark = "retired:"
-
 // keyspace builds the names of keys under the coordinator's key prefix.
 type keyspace struct {
 	prefix string

@@ -110,12 +110,6 @@ func (s *Shards) Unmake(ctx context.Context, prefix string, indexes []int, t Tok
 	return s.each(ctx, prefix, indexes, t, action{
 		script: s.scripts.unmake,
 		args:   func(shard) []any { return []any{t.String()} },
-		settle: func(_ shard, word string, rest []any) error {
-			if word != wordOK {
-				return unexpected(word, rest)
-			}
-			return nil
-		},
 	})
 }
 

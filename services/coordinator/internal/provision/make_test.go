@@ -17,7 +17,7 @@ func TestThousandShardsTakeAtMostTwentyRoundTrips(t *testing.T) {
 	count := &trips{}
 	b.rdb.AddHook(count)
 	wanted := []stream.Group{{Name: "g"}, {Name: "h", FromLatest: true}, {Name: "i"}}
-	existing, err := b.Provision(t.Context(), "orders", 1000, wanted, 1)
+	existing, err := b.Provision(t.Context(), "orders", upTo(1000), wanted, 1)
 	require.NoError(t, err)
 	require.Zero(t, existing)
 	require.LessOrEqual(t, count.sent.Load(), int64(20), "marking and making")
@@ -45,7 +45,7 @@ func TestFieldF14AnExistingCursorIsNeverMoved(t *testing.T) {
 		b.do("XADD", "orders:0", "*", "f", "v")
 	}
 	b.do("XREADGROUP", "GROUP", "g", "c", "COUNT", 600, "NOACK", "STREAMS", "orders:0", ">")
-	b.read("orders:0", "g", 10)
+	b.read("g", 10)
 	before := groupsOn(t, b.rdb, "orders:0")["g"]
 	for _, fromLatest := range []bool{false, true} {
 		require.Equal(t, 1, b.make(1, stream.Group{Name: "g", FromLatest: fromLatest}))
@@ -90,7 +90,7 @@ func TestNothingToDoAsksNothing(t *testing.T) {
 	b := onRedis(t)
 	count := &trips{}
 	b.rdb.AddHook(count)
-	existing, err := b.Provision(t.Context(), "orders", 0, groups(), 1)
+	existing, err := b.Provision(t.Context(), "orders", upTo(0), groups(), 1)
 	require.NoError(t, err)
 	require.Zero(t, existing)
 	require.NoError(t, b.Destroy(t.Context(), "orders", 0, "g"))
@@ -182,7 +182,7 @@ func TestWhatMakesNoSenseIsRefusedBeforeRedisIsAsked(t *testing.T) {
 			_, err := b.Make(t.Context(), "orders", []int{1}, preparing(), groups("g", "g"), nil)
 			return err
 		},
-		"negative count": func() error { _, err := b.Provision(t.Context(), "orders", -1, groups(), 1); return err },
+		"negative count": func() error { _, err := b.Provision(t.Context(), "orders", []int{-1}, groups(), 1); return err },
 		"negative end":   func() error { return b.Destroy(t.Context(), "orders", -1, "g") },
 		"proved twice": func() error {
 			_, err := b.Prove(t.Context(), "orders", []int{2, 2}, []string{"g"})

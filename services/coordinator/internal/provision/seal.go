@@ -86,7 +86,7 @@ func (s *Shards) Seal(
 		},
 		retiredBy: t.ReshardingID,
 		settle: func(on shard, word string, rest []any) error {
-			f, err := sealed(on, word, rest, accept(on.index))
+			f, err := sealed(on, t, word, rest, accept(on.index))
 			if err == nil {
 				findings = append(findings, f)
 			}
@@ -102,11 +102,11 @@ func byTail(proof protocol.DrainProof) bool {
 }
 
 // sealed reads what the seal script answered about a shard.
-func sealed(on shard, word string, rest []any, accepted protocol.DrainProof) (Finding, error) {
+func sealed(on shard, t Token, word string, rest []any, accepted protocol.DrainProof) (Finding, error) {
 	if word == wordStale {
 		return Finding{Index: on.index, Stale: true}, nil
 	}
-	f, err := finding(on, word, rest)
+	f, err := finding(on, rest)
 	if err != nil {
 		return f, unexpected(word, rest)
 	}
@@ -116,7 +116,7 @@ func sealed(on shard, word string, rest []any, accepted protocol.DrainProof) (Fi
 	case wordSealed:
 		f.Sealed = true
 	case wordOccupied:
-		f.Err = fmt.Errorf("%w: %s", ErrRetired, on.retired)
+		f.Err = fmt.Errorf("%w: %s", ErrRetired, on.retired+t.ReshardingID)
 	default:
 		return f, unexpected(word, rest)
 	}
@@ -148,11 +148,5 @@ func (s *Shards) Unseal(ctx context.Context, prefix string, indexes []int, t Tok
 		script:    s.scripts.unseal,
 		args:      func(shard) []any { return args },
 		retiredBy: t.ReshardingID,
-		settle: func(_ shard, word string, rest []any) error {
-			if word != wordOK {
-				return unexpected(word, rest)
-			}
-			return nil
-		},
 	})
 }

@@ -16,12 +16,12 @@ func TestShardsServeTheCatalog(t *testing.T) {
 	b.do("XADD", "orders:0", "1-0", "f", "v")
 	wanted := []stream.Group{{Name: "all"}, {Name: "new", FromLatest: true}}
 
-	existing, err := shards.Provision(t.Context(), "orders", 4, wanted, 7)
+	existing, err := shards.Provision(t.Context(), "orders", upTo(4), wanted, 7)
 	require.NoError(t, err)
 	require.Zero(t, existing)
 	require.Equal(t, "0-0", groupsOn(t, b.rdb, "orders:0")["all"].LastDeliveredID)
 	require.Equal(t, "1-0", groupsOn(t, b.rdb, "orders:0")["new"].LastDeliveredID)
-	existing, err = shards.Provision(t.Context(), "orders", 4, wanted, 8)
+	existing, err = shards.Provision(t.Context(), "orders", upTo(4), wanted, 8)
 	require.NoError(t, err)
 	require.Equal(t, 8, existing)
 
@@ -35,7 +35,7 @@ func TestCreationBehindALaterPhaseMakesNothing(t *testing.T) {
 	t.Parallel()
 	b := onRedis(t)
 	b.mark(4, tokenOf(100, "DRAINING"))
-	_, err := b.Provision(t.Context(), "orders", 4, groups(), 99)
+	_, err := b.Provision(t.Context(), "orders", upTo(4), groups(), 99)
 	require.ErrorIs(t, err, ErrStale)
 	require.ErrorContains(t, err, "100")
 	require.Equal(t, int64(4), b.rdb.DBSize(t.Context()).Val(), "the markers")
@@ -45,7 +45,7 @@ func TestShardsNameStreamAndKeyOfAFailure(t *testing.T) {
 	t.Parallel()
 	b := onRedis(t)
 	b.do("SET", "orders:2", "v")
-	_, err := b.Provision(t.Context(), "orders", 4, groups(), 1)
+	_, err := b.Provision(t.Context(), "orders", upTo(4), groups(), 1)
 	require.ErrorContains(t, err, `"orders:2"`)
 	require.ErrorContains(t, err, `stream "orders"`)
 }

@@ -15,15 +15,6 @@ import (
 // round trips, and other commands get their turn in between.
 const keysPerTrip = 128
 
-// The words that answers begin with.
-const (
-	wordOK       = "ok"
-	wordStale    = "stale"
-	wordSealed   = "sealed"
-	wordOccupied = "occupied"
-	wordForeign  = "foreign"
-)
-
 // action is one script on every shard.
 type action struct {
 	script string
@@ -108,12 +99,4 @@ func settle(on shard, cmd *redis.Cmd, a action) error {
 	default:
 		return unexpected(word, reply[1:])
 	}
-}
-
-// unexpected is the error of an answer that its caller has no use for.
-func unexpected(word string, rest []any) error {
-	if word == wordStale {
-		return fmt.Errorf("%w: %v", ErrStale, rest)
-	}
-	return fmt.Errorf("%w: %q %v", redisx.ErrReply, word, rest)
 }
