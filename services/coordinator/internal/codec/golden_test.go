@@ -81,8 +81,15 @@ func TestGoldenFilesUseEveryField(t *testing.T) {
 		fields(reflect.ValueOf(s), used)
 	}
 	for _, record := range []any{
-		group.Group{}, group.Round{}, group.Hold{}, group.Member{},
-		stream.Stream{}, stream.Group{}, stream.Resharding{}, stream.Removed{}, stream.Order{},
+		group.Group{},
+		group.Round{},
+		group.Hold{},
+		group.Member{},
+		stream.Stream{},
+		stream.Group{},
+		stream.Resharding{},
+		stream.Removed{},
+		stream.Order{},
 	} {
 		for f := range reflect.TypeOf(record).Fields() {
 			all[reflect.TypeOf(record).String()+"."+f.Name] = true

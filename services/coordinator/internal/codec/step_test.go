@@ -120,7 +120,24 @@ func (s *schedule) input() group.Input {
 	for range s.r.IntN(4) {
 		in.Heartbeats = append(in.Heartbeats, s.request())
 	}
+	if s.r.IntN(8) == 0 {
+		in.Layout = s.layout()
+	}
 	return in
+}
+
+// layout is another one of the stream: shards come, are removed, closed, lost or gone.
+func (s *schedule) layout() *group.Layout {
+	l := &group.Layout{Version: s.g.LayoutVersion + int64(s.r.IntN(3)), ShardCount: s.r.IntN(5), Cause: group.CauseScale}
+	l.ReadCount = l.ShardCount + s.r.IntN(4)
+	for shard := range l.ReadCount {
+		if shard >= l.ShardCount && s.r.IntN(2) == 0 {
+			l.Closed = append(l.Closed, shard)
+		} else if s.r.IntN(6) == 0 {
+			l.Lost = append(l.Lost, shard)
+		}
+	}
+	return l
 }
 
 // step takes one step and stores what it leads to.
@@ -175,6 +192,10 @@ func (s *schedule) visit() {
 	note("round behind its barrier", s.g.Round != nil && s.g.BarrierUntil == 0)
 	note("grace", s.g.GraceUntil != 0)
 	note("claimed", s.g.ClaimedVersion != 0 && s.g.ClaimedEpoch != 0)
+	note("removed", s.g.Removed > 0)
+	note("closed", len(s.g.Closed) > 0)
+	note("lost", len(s.g.Lost) > 0)
+	note("held outside the reading set", len(s.g.Holds) > s.g.ReadCount())
 	note("all lineages", len(s.g.Known) == group.MaxKnown)
 }
 
@@ -193,7 +214,8 @@ func TestEveryGroupThatAStepLeadsToIsReadAgain(t *testing.T) {
 	for _, what := range []string{
 		"ACTIVE", "LEAVING", "SUSPENDED", "WAITING", "EXPIRED", "FENCED", "LEFT", "forgotten", "drop timer", "old client",
 		"floor of a round", "told", "lingering", "lingering of a former life", "barrier", "barrier without round", "round",
-		"round behind its barrier", "grace", "claimed",
+		"round behind its barrier", "grace", "claimed", "removed", "closed", "lost",
+		"held outside the reading set",
 	} {
 		if !seen[what] {
 			missing = append(missing, what)
