@@ -34,8 +34,7 @@ type Timing struct {
 	HeartbeatInterval, MemberLease, RebalanceTimeout time.Duration
 }
 
-// Deps are the parts that the API stands on. All but Gate and Log are required; what
-// Reshardings, Plans and Repairs serve is answered with NOT_FOUND where one is nil.
+// Deps are the parts that the API stands on. All but Gate and Log are required.
 type Deps struct {
 	Heartbeats  Heartbeats
 	Catalog     Catalog
@@ -49,14 +48,6 @@ type Deps struct {
 	Gate *httpx.Gate
 	// Log takes the access log and internal errors; nil discards them.
 	Log *slog.Logger
-}
-
-// withAbsent puts a layer in the place of each that may be missing.
-func (d Deps) withAbsent() Deps {
-	d.Reshardings = orDefault[Reshardings](d.Reshardings, absent{})
-	d.Plans = orDefault[Plans](d.Plans, absent{})
-	d.Repairs = orDefault[Repairs](d.Repairs, absent{})
-	return d
 }
 
 func (c Config) withDefaults() Config {

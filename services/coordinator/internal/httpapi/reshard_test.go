@@ -2,14 +2,12 @@ package httpapi_test
 
 import (
 	"fmt"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
-	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/httpapi"
 )
 
 // Reliability section 4, Admin, rollback of an unknown id: one that no resharding can
@@ -89,29 +87,4 @@ func TestAScaleOfAGroupAnswersTheReshardingOfItsStream(t *testing.T) {
 	a.scaled = protocol.StreamScaleResponse{}
 	scale := mutations()["scale group"]
 	requireRefusal(t, a.call(t, scale.method, scale.target, scale.body), 500, protocol.CodeInternal, "")
-}
-
-func TestWithoutTheirLayersReshardingsPlansAndRepairsAreNotFound(t *testing.T) {
-	t.Parallel()
-	deps := newLayer().deps()
-	deps.Reshardings, deps.Plans, deps.Repairs = nil, nil, nil
-	handler := httpapi.New(httpapi.Config{}, deps)
-	asked := []taker{{"GET", resharding, ""}}
-	for endpoint, taker := range mutations() {
-		if !strings.HasPrefix(endpoint, "create") && !strings.HasPrefix(endpoint, "delete") {
-			asked = append(asked, taker)
-		}
-		if _, offered := planned()[endpoint]; offered {
-			taker.target += "?dryRun=true"
-			asked = append(asked, taker)
-		}
-	}
-	require.Len(t, asked, 1+7+7)
-	for _, taker := range asked {
-		request := httptest.NewRequest(taker.method, taker.target, strings.NewReader(taker.body))
-		request.Header.Set("Content-Type", "application/json")
-		answer := httptest.NewRecorder()
-		handler.ServeHTTP(answer, request)
-		require.Equal(t, 404, answer.Code, taker.target)
-	}
 }

@@ -48,7 +48,7 @@ func New(config Config, deps Deps) http.Handler {
 		deps.Gate = httpx.NewGate()
 	}
 	a := &api{
-		Config: config.withDefaults(), Deps: deps.withAbsent(),
+		Config: config.withDefaults(), Deps: deps,
 		answers: httpx.NewAnswers(deps.Log), heartbeats: heartbeatBody(),
 	}
 
