@@ -32,6 +32,9 @@ func (h *health) Health(ctx context.Context) protocol.HealthResponse {
 		Status: protocol.HealthUp, CoordinatorID: h.app.id, Redis: stateDisabled, Loop: h.loopState(), Problems: []string{},
 	}
 	degraded := h.app.loop.Problems()
+	if h.app.driver != nil {
+		degraded = append(degraded, h.app.driver.Problems()...)
+	}
 	if fault := h.storeFault(ctx); fault != nil {
 		degraded = append(degraded, fault.Message)
 	}

@@ -95,7 +95,7 @@ func (c *Catalog) remove(ctx context.Context, e *records.Entry, names []string, 
 }
 
 // refuseRemoval refuses to delete groups of a stream that is resharded (L1), and without
-// force those whose members may be reading.
+// force those that are in a correction round (M5) or whose members may be reading.
 func (c *Catalog) refuseRemoval(ctx context.Context, s stream.Stream, names []string, req protocol.DeleteRequest) error {
 	if s.Resharding != nil {
 		return resharding(s)
@@ -111,7 +111,7 @@ func (c *Catalog) refuseRemoval(ctx context.Context, s stream.Stream, names []st
 	return nil
 }
 
-// refuseAlive refuses to delete a group whose members may be reading.
+// refuseAlive refuses to delete a group in a round or whose members may be reading.
 func (c *Catalog) refuseAlive(ctx context.Context, prefix, name string) error {
 	v, err := c.groups.View(ctx, store.Key{Stream: prefix, Group: name})
 	if err != nil {
@@ -119,6 +119,10 @@ func (c *Catalog) refuseAlive(ctx context.Context, prefix, name string) error {
 			return loop.Fault(err)
 		}
 		return nil // nobody can be told anything by a record that is gone or corrupt
+	}
+	if v.Group.Round != nil {
+		return protocol.Errorf(protocol.CodeMetadataSyncInProgress,
+			"group %q of stream %q is in a correction round, try again when its members agree, or use force", name, prefix)
 	}
 	for _, m := range v.Group.Members {
 		if m.Listening() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 
@@ -30,7 +31,7 @@ func (p *pass) drain(ctx context.Context, r stream.Resharding) (moved bool, err 
 
 // seal seals the closed shards that no group holds any more, lingering holds included (L5).
 func (p *pass) seal(ctx context.Context, r stream.Resharding) (moved bool, err error) {
-	free := slices.DeleteFunc(r.At(stream.StepClosing), p.held)
+	free := window(slices.DeleteFunc(r.At(stream.StepClosing), p.held))
 	if len(free) == 0 {
 		return false, nil
 	}
@@ -65,7 +66,7 @@ func (p *pass) held(index int) bool {
 
 // prove looks at the removed shards that are still read (L4).
 func (p *pass) prove(ctx context.Context, r stream.Resharding) (moved bool, err error) {
-	reading := r.At(stream.StepReading)
+	reading := window(r.At(stream.StepReading))
 	if len(reading) == 0 {
 		return false, nil
 	}
@@ -73,15 +74,32 @@ func (p *pass) prove(ctx context.Context, r stream.Resharding) (moved bool, err 
 	if err != nil {
 		return false, fmt.Errorf("removed shards cannot be looked at: %w", err)
 	}
+	lost := false
 	for i := range found {
 		found[i] = vouched(found[i], accepted(p.cfg, r, found[i].Index))
-		p.lost = p.lost || missing(found[i].Reason)
+		lost = lost || missing(found[i].Reason)
 	}
 	layout := p.entry.Stream.LayoutVersion
 	if _, err := p.save(ctx, p.entry.Stream.Judged(judged(found), p.now())); err != nil {
 		return false, err
 	}
+	if lost {
+		return p.findLost(ctx)
+	}
 	return p.entry.Stream.LayoutVersion != layout, nil // another reason alone is no progress
+}
+
+// atOneLook bounds the shards that one look asks Redis about.
+const atOneLook = 512
+
+// window returns the shards to look at now: all, or some where there are many, others each
+// time.
+func window(indexes []int) []int {
+	if len(indexes) <= atOneLook {
+		return indexes
+	}
+	first := rand.N(len(indexes))
+	return slices.Concat(indexes[first:], indexes[:first])[:atOneLook]
 }
 
 // accepted says by what a shard may be proven where its lag cannot be trusted (L9).

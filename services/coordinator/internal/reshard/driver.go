@@ -102,9 +102,10 @@ type Driver struct {
 	done sync.WaitGroup
 	slot chan struct{} // has room for the streams that may be worked on at once
 
-	mu   sync.Mutex
-	due  map[string]errand // streams that need work
-	busy map[string]bool
+	mu       sync.Mutex
+	due      map[string]errand // streams that need work
+	busy     map[string]bool
+	troubles map[string]trouble // streams that are not taken further
 }
 
 // errand is why a stream is looked at.
@@ -119,6 +120,7 @@ func NewDriver(cfg Config, kept records.Records, groups Groups, shards Shards, l
 	return &Driver{
 		cfg: cfg, records: kept, groups: groups, shards: shards, log: log, ctx: ctx, stop: stop,
 		slot: make(chan struct{}, atOnce), due: make(map[string]errand), busy: make(map[string]bool),
+		troubles: make(map[string]trouble),
 	}
 }
 
@@ -199,11 +201,13 @@ func (d *Driver) scan() {
 
 func needsWork(s stream.Stream) bool { return s.Resharding != nil || len(s.Lost) > 0 }
 
-// ready returns the streams that need work and are not worked on.
+// ready returns the streams that need work, are not worked on and did not fail just now.
 func (d *Driver) ready() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(d.due)), func(prefix string) bool { return d.busy[prefix] })
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(d.due)), func(prefix string) bool {
+		return d.busy[prefix] || clock.Now().Before(d.troubles[prefix].until)
+	})
 }
 
 // begin works on a stream, if there is a slot.
@@ -222,12 +226,10 @@ func (d *Driver) begin(prefix string) {
 	go func() {
 		defer d.done.Done()
 		again, err := d.look(prefix, why)
-		if err != nil && d.ctx.Err() == nil {
-			d.log.Warn("stream is not taken further now, trying again", "stream", prefix, "error", err)
-		}
 		d.mu.Lock()
 		delete(d.busy, prefix)
 		d.mu.Unlock()
+		d.note(prefix, err)
 		if again {
 			d.want(prefix, errand{lost: why.lost && err != nil})
 		}

@@ -173,7 +173,7 @@ func tokenOf(r stream.Resharding) provision.Token {
 func orderOf(s stream.Stream) recorder.Order {
 	r := s.Resharding
 	if r == nil {
-		return recorder.Order{}
+		return recorder.Order{Reason: reasonOf(s)}
 	}
 	order := recorder.Order{Actor: r.Order.RequestedBy, Reason: r.Order.Reason, RequestID: r.Order.RequestID}
 	switch s.LayoutCause {
@@ -181,10 +181,22 @@ func orderOf(s stream.Stream) recorder.Order {
 		order.Action = protocol.ActionScale
 	case stream.CauseRollback:
 		order.Action = protocol.ActionRollback
-	case stream.CauseSeal, stream.CauseReprovision:
-		return recorder.Order{}
+	case stream.CauseReprovision, stream.CauseSeal, stream.CauseCorrection:
+		return recorder.Order{Reason: reasonOf(s)}
 	}
 	return order
+}
+
+// reasonOf says in words what an operator should know of a layout that nobody asked for.
+func reasonOf(s stream.Stream) string {
+	switch {
+	case s.LayoutCause != stream.CauseReprovision:
+		return ""
+	case len(s.Lost) > 0:
+		return fmt.Sprintf("shards %v are missing in Redis: nobody is given them until they are made again", s.Lost)
+	default:
+		return "missing shards were made again: their records are lost, and others may be handled twice"
+	}
 }
 
 // span lists the shards from ≤ index < to.

@@ -105,14 +105,14 @@ func (s *Service) groupsOf(ctx context.Context, record stream.Stream) map[string
 	return groups
 }
 
-// drains shows each removed shard.
+// drains shows each removed shard, where there are many only some with what Redis says now.
 func (s *Service) drains(
 	ctx context.Context, record stream.Stream, r stream.Resharding, groups map[string]*group.Group,
 ) []protocol.ShardDrain {
 	open := slices.Concat(r.At(stream.StepReading), r.At(stream.StepClosing))
 	var facts map[int]provision.Finding
 	if !r.Finished() {
-		facts = s.facts(ctx, record, open)
+		facts = s.facts(ctx, record, open[:min(len(open), atOneLook)])
 	}
 	drains := make([]protocol.ShardDrain, len(r.Shards))
 	for i, shard := range r.Shards {
