@@ -38,8 +38,12 @@ type GroupResponse struct {
 
 	// Lineage is the history that the numbers belong to.
 	Lineage string `json:"lineage"`
-	// UnassignedShards lists by index the shards without a live owner in the target.
+	// UnassignedShards lists by index the shards of the reading set without a live owner in
+	// the target. Removed shards that are proven empty need none (L5).
 	UnassignedShards []int `json:"unassignedShards"`
+	// LostShards lists by index the shards of the reading set that are missing in Redis:
+	// nobody is given them until they are made again (L12).
+	LostShards []int `json:"lostShards"`
 	// SurplusMembers are live but own nothing, as there are more members than shards (S2).
 	SurplusMembers []string `json:"surplusMembers"`
 	// BarrierUntil is the end of the grant barrier (M3); null when there is none.

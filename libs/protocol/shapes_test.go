@@ -60,7 +60,7 @@ func TestFieldsAreThoseOfTheContract(t *testing.T) {
 		"StreamCreateResponse":     {protocol.StreamCreateResponse{}, []string{"consumerGroups"}},
 		"CreateGroupRequest":       {protocol.CreateGroupRequest{}, []string{"initialPosition"}},
 		"DeleteGroupRequest":       {protocol.DeleteRequest{}, []string{"deleteStreams"}},
-		"GroupResponse":            {protocol.GroupResponse{}, []string{"lineage", "unassignedShards", "surplusMembers", "barrierUntil"}},
+		"GroupResponse":            {protocol.GroupResponse{}, []string{"lineage", "unassignedShards", "lostShards", "surplusMembers", "barrierUntil"}},
 		"MemberMetadata":           {protocol.MemberMetadata{}, []string{"stateDetail", "incarnation", "successor"}},
 		"AssignmentsResponse":      {protocol.AssignmentsResponse{}, nil},
 		"ProducerRoutingResponse":  {protocol.ProducerRouting{}, []string{"leaseMs", "lineage", "routingProtocol"}},

@@ -38,6 +38,7 @@ func completeGroup(g protocol.GroupResponse) protocol.GroupResponse {
 	g.TargetAssignmentSummary = orEmptyMap(g.TargetAssignmentSummary)
 	g.CurrentAssignmentSummary = orEmptyMap(g.CurrentAssignmentSummary)
 	g.UnassignedShards = orEmpty(g.UnassignedShards)
+	g.LostShards = orEmpty(g.LostShards)
 	g.SurplusMembers = orEmpty(g.SurplusMembers)
 	if g.ActiveMigration != nil {
 		active := completeMigration(*g.ActiveMigration)

@@ -154,7 +154,7 @@ func full(l *layer) {
 	l.group = protocol.GroupResponse{
 		StreamPrefix: "orders", ConsumerGroup: "billing", State: protocol.GroupStable, ActiveMigration: &migration, BarrierUntil: &at,
 		TargetAssignmentSummary: map[string]int{"m": 1}, CurrentAssignmentSummary: map[string]int{"m": 1},
-		UnassignedShards: []int{1}, SurplusMembers: []string{"s"},
+		UnassignedShards: []int{1}, LostShards: []int{2}, SurplusMembers: []string{"s"},
 	}
 	l.stream = protocol.StreamResponse{ConsumerGroups: []string{"billing"}, Groups: []protocol.GroupResponse{l.group}}
 	l.created = protocol.StreamCreateResponse{ShardCount: 1, ConsumerGroups: []string{"billing"}}

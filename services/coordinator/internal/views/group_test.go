@@ -100,7 +100,7 @@ func TestGroupAtAGlance(t *testing.T) {
 	until := protocol.Timestamp{Time: time.Date(2026, 1, 1, 0, 0, 0, 123e6, time.UTC)}
 	require.Equal(t, protocol.GroupResponse{
 		StreamPrefix: "orders", ConsumerGroup: "billing", State: protocol.GroupReconciling, GroupEpoch: 5, AssignmentEpoch: 5,
-		MetadataVersion: 11, ShardCount: 3, Lineage: "L", BarrierUntil: &until, UnassignedShards: []int{},
+		MetadataVersion: 11, ShardCount: 3, Lineage: "L", BarrierUntil: &until, UnassignedShards: []int{}, LostShards: []int{},
 		TargetAssignmentSummary: map[string]int{"a": 1, "b": 2}, CurrentAssignmentSummary: map[string]int{"a": 2, "b": 1},
 		SurplusMembers: []string{"c"}, // S2: live members without a shard, not those on their way out
 	}, views.Group(s))

@@ -35,10 +35,11 @@ func Group(s Source) protocol.GroupResponse {
 		CurrentAssignmentSummary: map[string]int{},
 		Lineage:                  g.Lineage,
 		UnassignedShards:         []int{},
+		LostShards:               append([]int{}, g.Lost...),
 		SurplusMembers:           []string{},
 	}
 	for shard, owner := range g.Target {
-		if m, _ := g.Find(owner); m.State != group.Active { // nobody, or one who is away (J4, J5)
+		if m, _ := g.Find(owner); g.Open(shard) && m.State != group.Active { // nobody, or one who is away (J4, J5)
 			response.UnassignedShards = append(response.UnassignedShards, shard)
 		}
 		if owner != "" {
@@ -77,7 +78,8 @@ func State(s Source) protocol.GroupState {
 }
 
 // stable tells whether reported = held = target, with nothing lingering, no round and no
-// barrier (I15).
+// barrier (I15). A shard that is closed is wanted by nobody: it must not be held or
+// reported either (L5).
 func stable(s Source) bool {
 	g := s.Group
 	if g.Round != nil || g.BarrierUntil != 0 {
@@ -96,7 +98,11 @@ func stable(s Source) bool {
 		}
 	}
 	for shard, owner := range g.Target {
-		if h := g.Holds[shard]; owner == "" || h.Member != owner || h.Told || h.Lingers != 0 || reported[shard] != owner {
+		h := g.Holds[shard]
+		if !g.Open(shard) && h.Member == "" {
+			continue
+		}
+		if owner == "" || h.Member != owner || h.Told || h.Lingers != 0 || reported[shard] != owner {
 			return false
 		}
 	}
