@@ -17,6 +17,9 @@ func TestEveryCauseOfTheCoreIsDocumentedOnTheWire(t *testing.T) {
 	require.Contains(t, core, `"JOIN"`)
 	wire := constants(t, filepath.Join("..", "..", "..", "..", "libs", "protocol", "*.go"), "EventCause")
 	require.Subset(t, wire, core)
+	layout := constants(t, filepath.Join("..", "stream", "*.go"), "LayoutCause")
+	require.Contains(t, layout, `"SEAL"`)
+	require.Subset(t, core, layout, "groups copy it with its cause (L1)")
 }
 
 // constants returns the values of a package's constants of a type, as they are written.

@@ -40,21 +40,38 @@ func Ordered(order Order, prev, next *group.Group) protocol.GroupEvent {
 	return event
 }
 
-// By returns the event of a step with the one who asked for it. What only an operator can
-// want has the cause ADMIN.
+// By returns the event of a step with the one who asked for it, which leads then: whatever
+// else was due in its commit is among the changes. What only an operator can want has the
+// cause ADMIN. An order without action is a word about what the event is anyway.
 func By(event protocol.GroupEvent, order Order) protocol.GroupEvent {
-	event.Actor, event.Reason, event.RequestID = some(order.Actor), some(order.Reason), some(order.RequestID)
+	event.Actor, event.Reason = some(order.Actor), some(order.Reason)
+	if order.RequestID != "" {
+		event.RequestID = &order.RequestID
+	}
 	if order.Action == "" {
 		return event
 	}
 	event.Action = &order.Action
 	switch order.Action {
+	case protocol.ActionScale:
+		event.Cause, event.MemberID = protocol.EventScale, nil
+	case protocol.ActionRollback:
+		event.Cause, event.MemberID = protocol.EventRollback, nil
 	case protocol.ActionBarrier, protocol.ActionUnbar, protocol.ActionFence:
-		event.Cause = protocol.EventAdmin
-	case protocol.ActionCreate, protocol.ActionDelete, protocol.ActionDiscard, protocol.ActionScale, protocol.ActionRollback,
-		protocol.ActionConfirm:
+		event.Cause, event.MemberID = protocol.EventAdmin, fenced(event.Changes)
+	case protocol.ActionCreate, protocol.ActionDelete, protocol.ActionDiscard, protocol.ActionConfirm:
 	}
 	return event
+}
+
+// fenced returns the member that an operator threw out, nil for none.
+func fenced(changes []protocol.EventChange) *string {
+	for _, change := range changes {
+		if change.Cause == protocol.EventAdmin {
+			return some(change.MemberID)
+		}
+	}
+	return nil
 }
 
 // Encode returns the event for the store, which adds its id and time.
