@@ -29,7 +29,7 @@ func newBarReporter(s *session) *barReporter {
 		page: s.page(),
 		bar: progressbar.NewOptions(barSteps,
 			progressbar.OptionSetWriter(s.Out), progressbar.OptionSetWidth(barWidth),
-			progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(true),
+			progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false),
 			progressbar.OptionSetRenderBlankState(false),
 		),
 	}

@@ -12,13 +12,13 @@ import (
 
 // agree shows the plan of a change and returns nil when the operator wants it: with --yes,
 // or by typing name. It refuses what the plan says would be refused.
-func (s *session) agree(ctx context.Context, c consent, plan *protocol.Plan, at place, name string) error {
+func (s *session) agree(ctx context.Context, c consent, plan *protocol.Plan, t task, name string) error {
 	page := s.notes() // beside the answer when that is for a program
 	if s.output == outputTable {
 		page = s.page()
 	}
-	printPlan(page, plan)
-	if err := s.refusedBy(plan, at); err != nil {
+	printPlan(page, plan, t)
+	if err := s.refusedBy(plan, t); err != nil {
 		return err
 	}
 	return s.confirm(ctx, c.yes, name)

@@ -171,6 +171,9 @@ func changeWords(change protocol.EventChange) string {
 	words := string(change.Cause)
 	if change.Shards > 0 {
 		words += fmt.Sprintf(" %d shards", change.Shards)
+		if change.Shards == 1 {
+			words = strings.TrimSuffix(words, "s")
+		}
 	}
 	if change.MemberID != "" {
 		words += " " + change.MemberID

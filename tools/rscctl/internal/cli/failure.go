@@ -21,7 +21,7 @@ const (
 
 // place is what a command is about; empty parts are not known.
 type place struct {
-	stream, group, id string
+	stream, group, member, id string
 	// changes tells that the command changes something.
 	changes bool
 }

@@ -74,6 +74,7 @@ func TestRefusalsNameThingCauseAndNextStep(t *testing.T) {
 func TestEveryCodeHasANextStep(t *testing.T) {
 	t.Parallel()
 	where := place{stream: "orders", group: "g", id: "R1"}
+	require.Contains(t, nextStep(protocol.CodeNotFound, place{stream: "orders", group: "g", member: "m"}), "rscctl members orders g")
 	for _, one := range []struct {
 		code protocol.Code
 		want string

@@ -39,16 +39,17 @@ with the oldest record that Redis still has, or with --position latest behind th
 }
 
 func (s *session) addGroup(ctx context.Context, at place, request protocol.CreateGroupRequest, dryRun bool) error {
+	t := task{at, "add group " + at.group + " to stream " + at.stream}
 	if dryRun {
 		plan, err := s.admin.PlanCreateGroup(ctx, at.stream, at.group, request)
 		if err != nil {
-			return s.cannot(err, at, "plan the addition of group %s to stream %s", at.group, at.stream)
+			return s.cannot(err, at, "plan to %s", t.doing)
 		}
-		return s.planned(plan, at)
+		return s.planned(plan, t)
 	}
 	group, err := s.admin.CreateGroup(ctx, at.stream, at.group, request)
 	if err != nil {
-		return s.cannot(err, at, "add group %s to stream %s", at.group, at.stream)
+		return s.cannot(err, at, "%s", t.doing)
 	}
 	return s.emit(group, func(page *show.Page) {
 		page.Line("Added group %s to stream %s with %d shards.", group.ConsumerGroup, group.StreamPrefix, group.ShardCount)
@@ -63,8 +64,9 @@ func (s *session) groupsDelete() *cobra.Command {
 		Example: `  rscctl groups delete orders search --reason "index is gone"`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			stream, group, ctx := args[0], args[1], cmd.Context()
-			at := place{stream: stream, group: group, changes: !d.dryRun}
-			return s.remove(ctx, &d, at, "group "+group+" of stream "+stream, group, deleter{
+			doing := "delete group " + group + " of stream " + stream
+			return s.remove(ctx, &d, task{place{stream: stream, group: group}, doing}, deleter{
+				name: group,
 				plan: func(request protocol.DeleteRequest) (*protocol.Plan, error) {
 					return s.admin.PlanDeleteGroup(ctx, stream, group, request)
 				},

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"strconv"
 
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
@@ -8,7 +9,7 @@ import (
 )
 
 func printMigration(page *show.Page, stream string, m *protocol.Migration) {
-	page.Fields(
+	fields := []string{
 		"resharding", m.ReshardingID,
 		"stream", stream,
 		"shards", counts(*m),
@@ -18,17 +19,21 @@ func printMigration(page *show.Page, stream string, m *protocol.Migration) {
 		"began", show.Time(m.CreatedAt),
 		"changed", show.Time(m.UpdatedAt),
 		"rollback possible", yesNo(m.RollbackAllowed),
-	)
-	p := m.Progress
-	if p == nil {
-		return
 	}
-	page.Fields(
-		"done", strconv.Itoa(p.Done)+" of "+strconv.Itoa(p.Total)+" shards",
-		"keys made", strconv.Itoa(p.ProvisionedKeys)+" of "+strconv.Itoa(p.TotalKeys),
-		"draining from", show.OptionalTime(p.DrainingFrom),
-		"last error", show.Optional(p.LastError),
-	)
+	p := progressOf(*m)
+	if p.Total > 0 {
+		fields = append(fields, "done", fmt.Sprintf("%d of %d shards", p.Done, p.Total))
+	}
+	if p.TotalKeys > 0 {
+		fields = append(fields, "shard keys made", fmt.Sprintf("%d of %d", p.ProvisionedKeys, p.TotalKeys))
+	}
+	if p.DrainingFrom != nil {
+		fields = append(fields, "draining from", show.Time(*p.DrainingFrom))
+	}
+	if p.LastError != nil {
+		fields = append(fields, "last error", *p.LastError)
+	}
+	page.Fields(fields...)
 	printGroupProgress(page, p.Groups)
 	printDrains(page, p.Shards)
 }
@@ -56,12 +61,18 @@ func printDrains(page *show.Page, shards []protocol.ShardDrain) {
 			strconv.Itoa(shard.ShardIndex), string(shard.Phase), show.Optional(shard.Reason), show.OptionalTime(shard.Since),
 			show.Optional(shard.BlockingGroup), show.Optional(shard.BlockingConsumer),
 			show.Count(shard.Pending), show.Count(shard.Lag), show.Optional(shard.TailID),
-			ownerNames(shard.Owners), show.Optional(shard.Proof), show.Optional(shard.RetiredKey),
+			ownerNames(shard.Owners), show.Optional(shard.Proof),
 		})
 	}
 	page.Table([]string{
-		"REMOVED", "PHASE", "REASON", "SINCE", "GROUP", "CONSUMER", "PENDING", "LAG", "FIRST UNREAD", "READERS", "PROOF", "RETIRED KEY",
+		"REMOVED", "PHASE", "REASON", "SINCE", "GROUP", "CONSUMER", "PENDING", "LAG", "FIRST UNREAD", "READERS", "PROOF",
 	}, rows, "")
+	for _, shard := range shards {
+		if shard.RetiredKey != nil {
+			page.Line("The entries of sealed shards are kept; those of shard %d as %s", shard.ShardIndex, *shard.RetiredKey)
+			return
+		}
+	}
 }
 
 func ownerNames(owners []protocol.ShardOwner) string {

@@ -40,20 +40,21 @@ The plan is shown first. To go on it needs --yes, or the stream's name typed in.
 func (s *session) rollback(
 	ctx context.Context, at place, request protocol.RollbackRequest, c consent, watch bool,
 ) error {
+	t := task{at, "roll back resharding " + at.id + " of stream " + at.stream}
 	plan, err := s.admin.PlanRollback(ctx, at.stream, at.group, at.id, request)
 	if err != nil {
-		return s.cannot(err, at, "plan the rollback of resharding %s of stream %s", at.id, at.stream)
+		return s.cannot(err, at, "plan to %s", t.doing)
 	}
 	if c.dryRun {
-		return s.planned(plan, at)
+		return s.planned(plan, t)
 	}
-	if err := s.agree(ctx, c, plan, at, at.stream); err != nil {
+	if err := s.agree(ctx, c, plan, t, at.stream); err != nil {
 		return err
 	}
 	at.changes = true
 	m, err := s.admin.Rollback(ctx, at.stream, at.group, at.id, request)
 	if err != nil {
-		return s.cannot(err, at, "roll back resharding %s of stream %s", at.id, at.stream)
+		return s.cannot(err, at, "%s", t.doing)
 	}
 	err = s.emit(m, func(page *show.Page) {
 		page.Line("Resharding %s of stream %s is %s.", m.ReshardingID, at.stream, m.State)

@@ -52,34 +52,45 @@ func groupNews(before, now []protocol.GroupProgress) []string {
 	return lines
 }
 
+// drainNews folds the shards of which the same is to be told, as there may be thousands.
 func drainNews(before, now []protocol.ShardDrain) []string {
 	had := map[int]string{}
 	for _, shard := range before {
 		had[shard.ShardIndex] = drainWords(shard)
 	}
-	var lines []string
+	var order []string
+	found := map[string][]int{}
 	for _, shard := range now {
-		if words := drainWords(shard); words != had[shard.ShardIndex] {
-			lines = append(lines, words)
+		words := drainWords(shard)
+		if words == had[shard.ShardIndex] {
+			continue
 		}
+		if found[words] == nil {
+			order = append(order, words)
+		}
+		found[words] = append(found[words], shard.ShardIndex)
+	}
+	lines := make([]string, 0, len(order))
+	for _, words := range order {
+		lines = append(lines, "  shard "+show.Ranges(found[words])+" "+words)
 	}
 	return lines
 }
 
 // drainWords tells how far a removed shard is, and what keeps it.
 func drainWords(shard protocol.ShardDrain) string {
-	line := fmt.Sprintf("  shard %d %s", shard.ShardIndex, shard.Phase)
+	words := string(shard.Phase)
 	if shard.Reason != nil {
-		line += ": " + string(*shard.Reason)
+		words += ": " + string(*shard.Reason)
 	}
 	if shard.Reason != nil && shard.BlockingGroup != nil {
-		line += " by group " + *shard.BlockingGroup
+		words += " by group " + *shard.BlockingGroup
 	}
 	if shard.Reason != nil && shard.BlockingConsumer != nil {
-		line += ", consumer " + *shard.BlockingConsumer
+		words += ", consumer " + *shard.BlockingConsumer
 	}
 	if shard.Proof != nil {
-		line += ", proof " + string(*shard.Proof)
+		words += ", proof " + string(*shard.Proof)
 	}
-	return line
+	return words
 }

@@ -11,6 +11,9 @@ const runbook = "docs/operations-runbook.md"
 
 // nextStep says what to do about a refusal.
 func nextStep(code protocol.Code, at place) string {
+	if code == protocol.CodeNotFound && at.member != "" {
+		return fmt.Sprintf("list the members with: rscctl members %s %s", at.stream, at.group)
+	}
 	switch code {
 	case protocol.CodeStreamAlreadyExists:
 		return fmt.Sprintf("look at it with: rscctl streams describe %s", at.stream)

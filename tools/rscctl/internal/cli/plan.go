@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -23,30 +23,42 @@ func (c *consent) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVarP(&c.yes, "yes", "y", false, "go on without asking")
 }
 
+// task is a change that can be planned: what it is about, and what is done, as in
+// "scale stream orders to 3 shards".
+type task struct {
+	at    place
+	doing string
+}
+
 // planned prints the plan of a dry run. A plan that would be refused is a failure.
-func (s *session) planned(plan *protocol.Plan, at place) error {
-	if err := s.emit(plan, func(page *show.Page) { printPlan(page, plan) }); err != nil {
+func (s *session) planned(plan *protocol.Plan, t task) error {
+	if err := s.emit(plan, func(page *show.Page) { printPlan(page, plan, t) }); err != nil {
 		return err
 	}
-	return s.refusedBy(plan, at)
+	return s.refusedBy(plan, t)
 }
 
 // refusedBy returns the refusal that the plan foresees.
-func (s *session) refusedBy(plan *protocol.Plan, at place) error {
+func (s *session) refusedBy(plan *protocol.Plan, t task) error {
 	if plan.Refusal == nil {
 		return nil
 	}
-	return s.cannot(protocol.Errorf(plan.Refusal.ErrorCode, "%s", plan.Refusal.Message), at, "do what is planned")
+	return s.cannot(protocol.Errorf(plan.Refusal.ErrorCode, "%s", plan.Refusal.Message), t.at, "%s", t.doing)
 }
 
 // printPlan prints what a change would do.
-func printPlan(page *show.Page, plan *protocol.Plan) {
-	page.Line("Plan: %s", headline(plan))
+func printPlan(page *show.Page, plan *protocol.Plan, t task) {
+	page.Line("Plan: %s", t.doing)
+	if plan.FromShardCount == plan.ToShardCount {
+		page.Line("  shards: %d, as before", plan.ToShardCount)
+	} else {
+		page.Line("  shards: %d -> %d", plan.FromShardCount, plan.ToShardCount)
+	}
 	if len(plan.ShardsAdded) > 0 {
-		page.Line("  shards added: %s", show.Ranges(plan.ShardsAdded))
+		page.Line("  added: %s", show.Ranges(plan.ShardsAdded))
 	}
 	if len(plan.ShardsRemoved) > 0 {
-		removed := "  shards removed: %s"
+		removed := "  removed: %s"
 		if plan.Action != protocol.PlanDelete {
 			removed += ", read until they are proven empty, then sealed"
 		}
@@ -59,25 +71,8 @@ func printPlan(page *show.Page, plan *protocol.Plan) {
 		page.Line("  warning: %s", warning)
 	}
 	if plan.Refusal != nil {
-		page.Line("  would be refused: %s: %s", plan.Refusal.ErrorCode, plan.Refusal.Message)
+		page.Line("  It would be refused.")
 	}
-}
-
-func headline(plan *protocol.Plan) string {
-	from, to := strconv.Itoa(plan.FromShardCount), strconv.Itoa(plan.ToShardCount)
-	switch plan.Action {
-	case protocol.PlanCreate:
-		return "create on stream " + plan.StreamPrefix + ", " + to + " shards"
-	case protocol.PlanDelete:
-		return "delete on stream " + plan.StreamPrefix + ", " + from + " -> " + to + " shards"
-	case protocol.PlanRollback:
-		return "roll back on stream " + plan.StreamPrefix + ", " + from + " -> " + to + " shards"
-	case protocol.PlanScale:
-		if from == to {
-			return "stream " + plan.StreamPrefix + " has " + to + " shards already, nothing changes"
-		}
-	}
-	return "stream " + plan.StreamPrefix + " from " + from + " to " + to + " shards"
 }
 
 func printMoves(page *show.Page, group protocol.GroupPlan) {
@@ -87,6 +82,13 @@ func printMoves(page *show.Page, group protocol.GroupPlan) {
 	}
 	page.Line("  group %s:", group.ConsumerGroup)
 	for _, move := range group.Moves {
-		page.Line("    %s gets %s, gives up %s", move.MemberID, show.Ranges(move.Gains), show.Ranges(move.Loses))
+		var parts []string
+		if len(move.Gains) > 0 {
+			parts = append(parts, "gets "+show.Ranges(move.Gains))
+		}
+		if len(move.Loses) > 0 {
+			parts = append(parts, "gives up "+show.Ranges(move.Loses))
+		}
+		page.Line("    %s %s", move.MemberID, strings.Join(parts, ", "))
 	}
 }

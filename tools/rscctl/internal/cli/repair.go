@@ -75,7 +75,7 @@ that runs joins again by itself, so stop the process too if it is to stay out.`,
 			if err != nil {
 				return err
 			}
-			at, member := place{stream: args[0], group: args[1], changes: true}, args[2]
+			at, member := place{stream: args[0], group: args[1], member: args[2], changes: true}, args[2]
 			group, err := s.admin.Fence(cmd.Context(), at.stream, at.group, member,
 				protocol.FenceRequest{RequestedBy: sign.by, Reason: sign.reason})
 			if err != nil {

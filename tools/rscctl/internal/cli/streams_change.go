@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -39,17 +40,17 @@ as many members as there are shards. It can be changed later with streams scale.
 }
 
 func (s *session) createStream(ctx context.Context, stream string, request protocol.CreateStreamRequest, dryRun bool) error {
-	at := place{stream: stream, changes: !dryRun}
+	t := task{place{stream: stream, changes: !dryRun}, "create stream " + stream}
 	if dryRun {
 		plan, err := s.admin.PlanCreateStream(ctx, stream, request)
 		if err != nil {
-			return s.cannot(err, at, "plan the creation of stream %s", stream)
+			return s.cannot(err, t.at, "plan to %s", t.doing)
 		}
-		return s.planned(plan, at)
+		return s.planned(plan, t)
 	}
 	created, err := s.admin.CreateStream(ctx, stream, request)
 	if err != nil {
-		return s.cannot(err, at, "create stream %s", stream)
+		return s.cannot(err, t.at, "%s", t.doing)
 	}
 	return s.emit(created, func(page *show.Page) {
 		page.Line("Created stream %s with %d shards, groups: %s.",
@@ -89,8 +90,8 @@ func (s *session) streamsDelete() *cobra.Command {
 		Example: `  rscctl streams delete orders --dry-run` + "\n" + `  rscctl streams delete orders --reason "service is gone"`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			stream, ctx := args[0], cmd.Context()
-			at := place{stream: stream, changes: !d.dryRun}
-			return s.remove(ctx, &d, at, "stream "+stream, stream, deleter{
+			return s.remove(ctx, &d, task{place{stream: stream}, "delete stream " + stream}, deleter{
+				name: stream,
 				plan: func(request protocol.DeleteRequest) (*protocol.Plan, error) {
 					return s.admin.PlanDeleteStream(ctx, stream, request)
 				},
@@ -104,14 +105,15 @@ func (s *session) streamsDelete() *cobra.Command {
 	return cmd
 }
 
-// deleter plans and makes one deletion.
+// deleter plans and makes the deletion of what is called name.
 type deleter struct {
+	name  string
 	plan  func(protocol.DeleteRequest) (*protocol.Plan, error)
 	apply func(protocol.DeleteRequest) (any, error)
 }
 
-// remove deletes what is called what, after a plan and the operator's word, which is name.
-func (s *session) remove(ctx context.Context, d *deletion, at place, what, name string, do deleter) error {
+// remove deletes, after a plan and the operator's word.
+func (s *session) remove(ctx context.Context, d *deletion, t task, do deleter) error {
 	sign, err := s.signFor(d.dryRun)
 	if err != nil {
 		return err
@@ -119,19 +121,20 @@ func (s *session) remove(ctx context.Context, d *deletion, at place, what, name 
 	request := d.request(sign)
 	plan, err := do.plan(request)
 	if err != nil {
-		return s.cannot(err, place{stream: at.stream, group: at.group}, "plan the deletion of %s", what)
+		return s.cannot(err, t.at, "plan to %s", t.doing)
 	}
 	if d.dryRun {
-		return s.planned(plan, at)
+		return s.planned(plan, t)
 	}
-	if err := s.agree(ctx, d.consent, plan, at, name); err != nil {
+	if err := s.agree(ctx, d.consent, plan, t, do.name); err != nil {
 		return err
 	}
+	t.at.changes = true
 	was, err := do.apply(request)
 	if err != nil {
-		return s.cannot(err, at, "delete %s", what)
+		return s.cannot(err, t.at, "%s", t.doing)
 	}
-	return s.emit(was, func(page *show.Page) { page.Line("Deleted %s.", what) })
+	return s.emit(was, func(page *show.Page) { page.Line("Deleted %s.", strings.TrimPrefix(t.doing, "delete ")) })
 }
 
 // given returns value when its flag was set, otherwise nil.

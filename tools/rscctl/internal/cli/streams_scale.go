@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -52,22 +53,22 @@ func (s *session) streamsScale() *cobra.Command {
 func (s *session) scale(
 	ctx context.Context, stream string, request protocol.ScaleRequest, c consent, watch bool,
 ) error {
-	at := place{stream: stream}
+	t := task{place{stream: stream}, fmt.Sprintf("scale stream %s to %d shards", stream, *request.TargetShardCount)}
 	plan, err := s.admin.PlanScale(ctx, stream, request)
 	if err != nil {
-		return s.cannot(err, at, "plan the scaling of stream %s to %d shards", stream, *request.TargetShardCount)
+		return s.cannot(err, t.at, "plan to %s", t.doing)
 	}
 	if c.dryRun {
-		return s.planned(plan, at)
+		return s.planned(plan, t)
 	}
 	c.yes = c.yes || plan.FromShardCount == plan.ToShardCount // nothing to agree to
-	if err := s.agree(ctx, c, plan, at, stream); err != nil {
+	if err := s.agree(ctx, c, plan, t, stream); err != nil {
 		return err
 	}
-	at.changes = true
+	t.at.changes = true
 	scaled, err := s.admin.Scale(ctx, stream, request)
 	if err != nil {
-		return s.cannot(err, at, "scale stream %s to %d shards", stream, *request.TargetShardCount)
+		return s.cannot(err, t.at, "%s", t.doing)
 	}
 	if err := s.emit(scaled, func(page *show.Page) { printScaled(page, scaled, watch) }); err != nil || !watch {
 		return err
