@@ -15,7 +15,9 @@
 //	make.go     Mark, Make, Remake, Unmake
 //	prove.go    Prove
 //	finding.go  what was found on a shard
-//	seal.go     Seal, Unseal and how long retired data is kept
+//	seal.go     Seal and Unseal
+//	confirm.go  when a seal counts where replicas follow
+//	retention.go how long retired data is kept
 //	destroy.go  the end of a group
 //	script.go   the scripts; lua/ has their source
 //	walk.go     one script on many shards

@@ -54,10 +54,14 @@ type GroupEvidence struct {
 	Lag, EntriesRead *int64
 }
 
+// reportLength is the number of entries in a report behind its word; the last one tells
+// whether a replica follows.
+const reportLength = 12
+
 // finding reads the report about a shard.
 func finding(on shard, rest []any) (Finding, error) {
 	f := Finding{Index: on.index}
-	if len(rest) != 11 {
+	if len(rest) != reportLength {
 		return f, redisx.ErrReply
 	}
 	var reason string

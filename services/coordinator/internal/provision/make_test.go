@@ -20,7 +20,8 @@ func TestThousandShardsTakeAtMostTwentyRoundTrips(t *testing.T) {
 	existing, err := b.Provision(t.Context(), "orders", upTo(1000), wanted, 1)
 	require.NoError(t, err)
 	require.Zero(t, existing)
-	require.LessOrEqual(t, count.sent.Load(), int64(20), "marking and making")
+	require.LessOrEqual(t, count.sent.Load()+count.sources.Load(), int64(20), "marking and making")
+	require.Equal(t, int64(2), count.sources.Load(), "each source is sent once")
 	b.complete(1000, "g", "h", "i")
 }
 
@@ -140,27 +141,49 @@ func TestL12RemakeStartsMissingGroupsWhereItIsTold(t *testing.T) {
 	t.Parallel()
 	b := onRedis(t)
 	b.mark(1, preparing())
-	starts := map[string]string{"g": "5-3", "h": "0"}
-	made, err := b.Remake(t.Context(), "orders", 0, preparing(), starts)
+	for _, id := range []string{"1-0", "2-0", "5-3", "9-0"} {
+		b.do("XADD", "orders:0", id, "f", "v")
+	}
+	b.do("XGROUP", "CREATE", "orders:0", "there", "1-0")
+	made, err := b.Remake(t.Context(), "orders", 0, preparing(), map[string]string{"there": "9-0", "g": "5-3", "h": "0", "i": "9-0"})
 	require.NoError(t, err)
-	require.Equal(t, []string{"g", "h"}, made)
+	require.Equal(t, []string{"g", "h", "i"}, made, "only what is missing")
 	on := groupsOn(t, b.rdb, "orders:0")
-	require.Equal(t, "5-3", on["g"].LastDeliveredID)
-	require.Equal(t, "0-0", on["h"].LastDeliveredID)
-
-	b.do("XGROUP", "DESTROY", "orders:0", "h")
-	made, err = b.Remake(t.Context(), "orders", 0, preparing(), map[string]string{"g": "9-9", "h": "2-0"})
+	for name, want := range map[string]string{"there": "1-0", "g": "5-3", "h": "0-0", "i": "9-0"} {
+		require.Equal(t, want, on[name].LastDeliveredID, name)
+	}
+	made, err = b.Remake(t.Context(), "orders", 0, preparing(), map[string]string{"g": "1-0", "h": "1-0"})
 	require.NoError(t, err)
-	require.Equal(t, []string{"h"}, made, "only what is missing")
-	on = groupsOn(t, b.rdb, "orders:0")
-	require.Equal(t, "5-3", on["g"].LastDeliveredID)
-	require.Equal(t, "2-0", on["h"].LastDeliveredID)
+	require.Empty(t, made)
 
 	var step *StepError
-	_, err = b.Remake(t.Context(), "orders", 0, preparing(), map[string]string{"i": "no id"})
+	_, err = b.Remake(t.Context(), "orders", 0, preparing(), map[string]string{"j": "no id"})
 	require.ErrorAs(t, err, &step)
-	_, err = b.Remake(t.Context(), "orders", 0, sealing(), starts)
+	_, err = b.Remake(t.Context(), "orders", 0, sealing(), map[string]string{"g": "0"})
 	require.ErrorIs(t, err, ErrStale)
+}
+
+// TestL12RemadeGroupSeesEveryEntryOfANewLife: the key is gone or was made by a producer
+// since, and a clock that went back gives lower ids than those on record.
+func TestL12RemadeGroupSeesEveryEntryOfANewLife(t *testing.T) {
+	t.Parallel()
+	for name, first := range map[string]string{"": "", "below": "1700-3", "just below": "1800-10", "equal": "1800-11", "above": "1801-0"} {
+		b := onRedis(t)
+		b.mark(1, preparing())
+		if first != "" {
+			b.do("XADD", "orders:0", first, "f", "v")
+		}
+		made, err := b.Remake(t.Context(), "orders", 0, preparing(), map[string]string{"g": "1800-11"})
+		require.NoError(t, err)
+		require.Equal(t, []string{"g"}, made)
+		want := "0-0"
+		if name == "equal" || name == "above" {
+			want = "1800-11"
+		}
+		require.Equal(t, want, groupsOn(t, b.rdb, "orders:0")["g"].LastDeliveredID, name)
+		b.do("XADD", "orders:0", "1900-0", "f", "v")
+		require.Contains(t, readAll(t, b.rdb, "g", "orders:0"), "1900-0")
+	}
 }
 
 func TestWhatMakesNoSenseIsRefusedBeforeRedisIsAsked(t *testing.T) {

@@ -1,7 +1,10 @@
 package provision
 
 import (
+	"crypto/sha1"
 	_ "embed"
+	"encoding/hex"
+	"strings"
 )
 
 // The sources of the scripts.
@@ -20,25 +23,38 @@ var (
 	proveLua string
 	//go:embed lua/seal.lua
 	sealLua string
+	//go:embed lua/confirm.lua
+	confirmLua string
 	//go:embed lua/unseal.lua
 	unsealLua string
 	//go:embed lua/destroy.lua
 	destroyLua string
 )
 
-// scripts are the sources put together.
+// script is a source and the digest by which Redis knows it once it has run.
+type script struct {
+	sha, source string
+}
+
 type scripts struct {
-	mark, provide, unmake, prove, seal, unseal, destroy string
+	mark, provide, unmake, prove, seal, confirm, unseal, destroy script
 }
 
 func compile() scripts {
 	return scripts{
-		mark:    commonLua + markLua,
-		provide: commonLua + makeLua,
-		unmake:  commonLua + verdictLua + unmakeLua,
-		prove:   commonLua + verdictLua + proveLua,
-		seal:    commonLua + verdictLua + sealLua,
-		unseal:  commonLua + unsealLua,
-		destroy: commonLua + destroyLua,
+		mark:    join(commonLua, markLua),
+		provide: join(commonLua, makeLua),
+		unmake:  join(commonLua, unmakeLua),
+		prove:   join(commonLua, verdictLua, proveLua),
+		seal:    join(commonLua, verdictLua, sealLua),
+		confirm: join(commonLua, confirmLua),
+		unseal:  join(commonLua, unsealLua),
+		destroy: join(commonLua, destroyLua),
 	}
+}
+
+func join(parts ...string) script {
+	source := strings.Join(parts, "")
+	sum := sha1.Sum([]byte(source))
+	return script{sha: hex.EncodeToString(sum[:]), source: source}
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
+	"slices"
 
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/stream"
@@ -14,41 +14,6 @@ import (
 // resharding is there already, which is never overwritten. Somebody has made the shard
 // again behind the seal; the older data has to be renamed or deleted by hand.
 var ErrRetired = errors.New("retired data of this resharding is there already")
-
-// Retention says how long a sealed shard's data is kept; it is the value of
-// coordination.drain.retention. Above 0 it is a duration of at least a millisecond.
-type Retention time.Duration
-
-// The retentions with a meaning of their own.
-const (
-	// RetainNothing deletes the data.
-	RetainNothing Retention = 0
-	// RetainForever keeps the data until somebody deletes it.
-	RetainForever Retention = -1
-)
-
-// shortestSeal is how long the string in place of a sealed shard stays at least.
-const shortestSeal = 24 * time.Hour
-
-// dataMs is what the seal script takes for the data, in milliseconds.
-func (r Retention) dataMs() int64 {
-	switch {
-	case r < 0:
-		return -1
-	case r == 0:
-		return 0
-	}
-	return max(time.Duration(r).Milliseconds(), 1)
-}
-
-// sealMs is what the seal script takes for the string in place of the key: a day, or the
-// retention if longer; 0 is for ever (protocol L5).
-func (r Retention) sealMs() int64 {
-	if r < 0 {
-		return 0
-	}
-	return max(time.Duration(r), shortestSeal).Milliseconds()
-}
 
 // RetiredKey returns the key under which a seal of the resharding keeps a shard's entries.
 func (s *Shards) RetiredKey(prefix string, index int, reshardingID string) string {
@@ -61,9 +26,12 @@ func (s *Shards) RetiredKey(prefix string, index int, reshardingID string) strin
 // is enough: ProofTail and ProofConfirmed take an empty tail without anything pending
 // (protocol L9), everything else, and a nil accept, nothing but the lag too.
 //
+// Where replicas follow, one of them has the seals when Seal returns: a seal lost in a
+// failover would leave a stream that takes records and that nobody reads (protocol M3).
+//
 // A finding is Sealed, also when it was before; or Stale; or it carries the reason why the
 // shard is not empty; or Err. The findings are in the order of indexes; errors are
-// StepError, with the findings of the shards that answered.
+// StepError, with the findings of the shards that answered and need no replica.
 func (s *Shards) Seal(
 	ctx context.Context, prefix string, indexes []int, t Token, groups []string, r Retention,
 	accept func(index int) protocol.DrainProof,
@@ -75,6 +43,7 @@ func (s *Shards) Seal(
 		accept = func(int) protocol.DrainProof { return protocol.ProofLag }
 	}
 	findings := make([]Finding, 0, len(indexes))
+	var followed []shard // with a seal that a replica has to have
 	err := s.each(ctx, prefix, indexes, t, action{
 		script: s.scripts.seal,
 		args: func(on shard) []any {
@@ -87,12 +56,20 @@ func (s *Shards) Seal(
 		retiredBy: t.ReshardingID,
 		settle: func(on shard, word string, rest []any) error {
 			f, err := sealed(on, t, word, rest, accept(on.index))
-			if err == nil {
-				findings = append(findings, f)
+			if err != nil {
+				return err
 			}
-			return err
+			findings = append(findings, f)
+			if f.Sealed && rest[reportLength-1] == int64(1) {
+				followed = append(followed, on)
+			}
+			return nil
 		},
 	})
+	if lost := s.confirm(ctx, followed, t); lost != nil {
+		without := slices.DeleteFunc(findings, func(f Finding) bool { return f.Sealed })
+		return without, errors.Join(err, lost)
+	}
 	return findings, err
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 	"github.com/redis-stream-coordinator/rsc/libs/redisx"
-	"github.com/redis-stream-coordinator/rsc/libs/testkit/redisproc"
 )
 
 func TestSealKeepsTheDataForTheRetentionAndTheStringForADayAtLeast(t *testing.T) {
@@ -283,20 +282,4 @@ func TestFullMemoryDoesNotLeaveAShardHalfSealed(t *testing.T) {
 		require.True(t, found[0].Sealed)
 		require.Equal(t, "retired:01J", b.rdb.Get(t.Context(), b.keys.shard("orders", i).key).Val())
 	}
-}
-
-func TestSealSurvivesTheLossOfItsPrimary(t *testing.T) {
-	t.Parallel()
-	primary, replica := redisproc.Start(t), redisproc.Start(t)
-	b := newBench(t, primary.Client(t))
-	replica.Follow(t, primary)
-	b.sealed(RetainForever)
-	replicated, err := b.rdb.Do(t.Context(), "WAIT", 1, 5000).Int()
-	require.NoError(t, err)
-	require.Equal(t, 1, replicated)
-	primary.Kill()
-	replica.Promote(t)
-	b = newBench(t, replica.Client(t))
-	require.True(t, b.seal(0, RetainForever, protocol.ProofLag).Sealed)
-	require.Equal(t, int64(1), b.exists(b.RetiredKey("orders", 0, "01J")))
 }

@@ -30,8 +30,8 @@ func NewShards(rdb redis.UniversalClient, keyPrefix string, log *slog.Logger) *S
 
 // Provision marks shards of a stream for a creation, makes them with the groups, and
 // returns how many groups, counted per shard, were there before. mark grows with every
-// creation and resharding of the stream; ErrStale comes when a shard carries a higher one,
-// and nothing is made then (protocol L2).
+// creation and resharding of the stream; HigherMarkError comes when a shard carries a higher
+// one, and nothing is made then (protocol L2).
 func (s *Shards) Provision(ctx context.Context, prefix string, indexes []int, groups []stream.Group, mark int64) (int, error) {
 	token := Creation(mark)
 	if _, err := starts(prefix, groups); err != nil {
@@ -42,7 +42,7 @@ func (s *Shards) Provision(ctx context.Context, prefix string, indexes []int, gr
 		return 0, fmt.Errorf("provision stream %q: %w", prefix, err)
 	}
 	if higher > 0 {
-		return 0, fmt.Errorf("provision stream %q: %w: mark %d is above %d", prefix, ErrStale, higher, mark)
+		return 0, fmt.Errorf("provision stream %q: %w", prefix, &HigherMarkError{Mark: mark, Higher: higher})
 	}
 	existing, err := s.Make(ctx, prefix, indexes, token, groups, nil)
 	if err != nil {

@@ -5,14 +5,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/catalog"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/stream"
 )
 
 func TestShardsServeTheCatalog(t *testing.T) {
 	t.Parallel()
 	b := onRedis(t)
-	var shards catalog.Shards = b.Shards
+	shards := b.Shards
 	b.do("XADD", "orders:0", "1-0", "f", "v")
 	wanted := []stream.Group{{Name: "all"}, {Name: "new", FromLatest: true}}
 
@@ -37,6 +36,9 @@ func TestCreationBehindALaterPhaseMakesNothing(t *testing.T) {
 	b.mark(4, tokenOf(100, "DRAINING"))
 	_, err := b.Provision(t.Context(), "orders", upTo(4), groups(), 99)
 	require.ErrorIs(t, err, ErrStale)
+	var higher *HigherMarkError
+	require.ErrorAs(t, err, &higher)
+	require.Equal(t, &HigherMarkError{Mark: 99, Higher: 100}, higher)
 	require.ErrorContains(t, err, "100")
 	require.Equal(t, int64(4), b.rdb.DBSize(t.Context()).Val(), "the markers")
 }

@@ -17,6 +17,22 @@ var (
 	ErrStale = errors.New("the shard's marker names another phase")
 )
 
+// HigherMarkError comes when a shard carries a higher mark than the call's, so that nothing
+// was made. It is an ErrStale. Who may still change the stream's record gives the next
+// phase a mark above Higher there, and tries again.
+type HigherMarkError struct {
+	// Mark is the call's, Higher the highest one found.
+	Mark, Higher int64
+}
+
+// Error names both marks.
+func (e *HigherMarkError) Error() string {
+	return fmt.Sprintf("%v: mark %d is above %d", ErrStale, e.Higher, e.Mark)
+}
+
+// Unwrap returns ErrStale.
+func (e *HigherMarkError) Unwrap() error { return ErrStale }
+
 // Token names the phase of a shard's life that a script belongs to (protocol L2).
 type Token struct {
 	// Mark numbers the phases: a later one has a higher mark, from 1 on.

@@ -17,7 +17,7 @@ const keysPerTrip = 128
 
 // action is one script on every shard.
 type action struct {
-	script string
+	script script
 	// args are the script's ARGV for a shard.
 	args func(shard) []any
 	// retiredBy is the resharding whose retired data the script may touch, "" for none.
@@ -60,25 +60,39 @@ func (s *Shards) walk(ctx context.Context, shards []shard, a action) error {
 // trip sends one pipeline and returns how many of its shards are done, and the error
 // of the first one that is not.
 func (s *Shards) trip(ctx context.Context, shards []shard, a action) (int, error) {
-	pipe := s.rdb.Pipeline()
-	queued := make([]*redis.Cmd, len(shards))
-	for i, on := range shards {
-		// EVAL, as a digest may be unknown on one node of many; Redis compiles it once.
-		queued[i] = pipe.Eval(ctx, a.script, a.keys(on), a.args(on)...)
-	}
-	_, _ = pipe.Exec(ctx) // every command carries its own error.
 	done := 0
 	var first error
-	for i, on := range shards {
-		err := settle(on, queued[i], a)
+	for i, cmd := range s.send(ctx, shards, a) {
+		err := settle(shards[i], cmd, a)
 		switch {
 		case err == nil:
 			done++
 		case first == nil:
-			first = &StepError{Key: on.key, Err: err}
+			first = &StepError{Key: shards[i].key, Err: err}
 		}
 	}
 	return done, first
+}
+
+// send has the script run on every shard, by its digest, and once more with its source
+// where a server does not have it yet or not any more.
+func (s *Shards) send(ctx context.Context, shards []shard, a action) []*redis.Cmd {
+	sent := make([]*redis.Cmd, len(shards))
+	pipe := s.rdb.Pipeline()
+	for i, on := range shards {
+		sent[i] = pipe.EvalSha(ctx, a.script.sha, a.keys(on), a.args(on)...)
+	}
+	_, _ = pipe.Exec(ctx) // every command carries its own error.
+	pipe = s.rdb.Pipeline()
+	for i, on := range shards {
+		if redisx.StateOf(sent[i].Err()) == redisx.StateNoScript {
+			sent[i] = pipe.Eval(ctx, a.script.source, a.keys(on), a.args(on)...)
+		}
+	}
+	if pipe.Len() > 0 {
+		_, _ = pipe.Exec(ctx)
+	}
+	return sent
 }
 
 // settle reads the answer about one shard.

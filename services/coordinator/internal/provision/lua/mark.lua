@@ -1,13 +1,5 @@
 -- ARGV: token. It sets the marker, unless that carries a higher mark, and answers with
 -- the higher mark or an empty string.
-
--- above compares two whole numbers written without sign and leading zeros. A Lua number
--- would be inexact from 2^53 on.
-local function above(a, b)
-  if #a ~= #b then return #a > #b end
-  return a > b
-end
-
 local error = replica()
 if error then return error end
 local old = string.match(redis.call('GET', KEYS[2]) or '', '^(%d+):')

@@ -4,13 +4,6 @@
 -- The highest id, behind which XRANGE refuses to look.
 local HIGHEST = '18446744073709551615-18446744073709551615'
 
--- named turns a flat list of names and values into a table.
-local function named(flat)
-  local fields = {}
-  for i = 1, #flat, 2 do fields[flat[i]] = flat[i + 1] end
-  return fields
-end
-
 -- count returns a number that Redis knows, and false for one that it does not: null, not
 -- among the fields, or below 0 (field cases F03, F04).
 local function count(value)
@@ -106,14 +99,14 @@ local function judge(at)
   return found
 end
 
--- report is the answer about what was found.
-local function report(word, found)
+-- report is the answer about what was found, and whether a replica follows.
+local function report(word, found, followed)
   local groups = {}
   for i, group in ipairs(found.groups) do
     groups[i] = {group.name, group.last, group.pending, group.lag, group.read}
   end
   return {
     word, found.reason, found.pending, found.lag, found.tail, found.group, found.consumer,
-    found.last, found.added, found.retired, found.missing, groups,
+    found.last, found.added, found.retired, found.missing, groups, followed and 1 or 0,
   }
 end
