@@ -25,7 +25,7 @@ func streamStep(t *rapid.T, s stream.Stream, now int64) stream.Stream {
 	case kind == 0:
 		next, err = s.Scaled(fmt.Sprint("R", now), rapid.SampledFrom([]int{0, 1, 2, 4, 7}).Draw(t, "to"), by, "later", now)
 	case kind == 1:
-		next, err = s.WithCreating(stream.Group{Name: group, FromLatest: true}, rapid.Bool().Draw(t, "repair"))
+		next, err = s.Marked(rapid.Int64().Draw(t, "found"), now).WithCreating(stream.Group{Name: group, FromLatest: true}, rapid.Bool().Draw(t, "repair"))
 	case kind == 2:
 		next, err = s.WithState(group, rapid.SampledFrom([]stream.State{stream.Active, stream.Deleting}).Draw(t, "state"))
 	case kind == 3:
@@ -41,7 +41,7 @@ func streamStep(t *rapid.T, s stream.Stream, now int64) stream.Stream {
 	case kind == 7:
 		next, err = s.Confirmed(s.Resharding.ID, index.Draw(t, "confirmed"), by, now)
 	case kind == 8:
-		next = s.Raised(s.Mark+rapid.Int64Range(-2, 9).Draw(t, "higher"), now)
+		next = s.Raised(rapid.Int64().Draw(t, "higher"), now)
 	case kind == 9:
 		next = s.Stopped("connection refused", now)
 	default:

@@ -128,8 +128,7 @@ func (s Stream) Sealed(found []Judged, now int64) Stream {
 // has lost a later phase (L2).
 func (s Stream) Raised(found, now int64) Stream {
 	r := *s.Resharding
-	s.Mark = max(s.Mark, found)
-	r.Mark, r.UpdatedAt = s.nextMark(now), now
+	r.Mark, r.UpdatedAt = s.markAbove(found, now), now
 	return s.withResharding(r)
 }
 

@@ -58,9 +58,23 @@ func (r *Resharding) edit(index int, change func(*Removed)) {
 	}
 }
 
+// Marked gives the next change of the stream's shards a mark of its own, above found, the
+// highest that was seen in Redis (L2).
+func (s Stream) Marked(found, now int64) Stream {
+	s.Mark = s.markAbove(found, now)
+	s.MetadataVersion++
+	return s
+}
+
 // nextMark returns a number for a new direction. It follows the store's clock, so that it
 // is above the marks of former streams of the name (L2).
-func (s Stream) nextMark(now int64) int64 { return max(s.Mark+1, now) }
+func (s Stream) nextMark(now int64) int64 { return s.markAbove(0, now) }
+
+// markAbove is nextMark above a mark that was found in Redis, if that can be one: after
+// damage there the record must still be one that is read.
+func (s Stream) markAbove(found, now int64) int64 {
+	return min(max(s.Mark+1, min(found, MaxMark)+1, now), MaxMark)
+}
 
 // withResharding returns the record with the active resharding as given.
 func (s Stream) withResharding(r Resharding) Stream {

@@ -1,6 +1,7 @@
 package stream_test
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -126,9 +127,30 @@ func TestL2MarksRise(t *testing.T) {
 	require.Equal(t, int64(9001), s.Resharding.Mark, "above a marker that was found")
 	s = s.Raised(100, 600)
 	require.Equal(t, int64(9002), s.Resharding.Mark)
+	s = s.Marked(0, 9000)
+	require.Equal(t, int64(9003), s.Mark, "of a creation")
+	require.Equal(t, int64(9002), s.Resharding.Mark)
+	require.Equal(t, int64(9101), s.Marked(9100, 9000).Mark, "above a marker that was found")
+	require.Equal(t, s.MetadataVersion+1, s.Marked(0, 0).MetadataVersion)
 	s = s.WithLost([]int{1}, 10_000)
 	require.Equal(t, int64(10_000), s.Mark, "of what makes the shard again")
 	require.Equal(t, int64(9002), s.Resharding.Mark)
+}
+
+// TestL2DamagedMarkerDoesNotCarryTheRecordAway: a number that never was a mark would make
+// the record one that no coordinator reads.
+func TestL2DamagedMarkerDoesNotCarryTheRecordAway(t *testing.T) {
+	t.Parallel()
+	for _, found := range []int64{stream.MaxMark, stream.MaxMark + 1, math.MaxInt64} {
+		for _, s := range []stream.Stream{
+			draining(t).Raised(found, 60_000), draining(t).Marked(found, 60_000), draining(t).Marked(found, 60_000).Marked(0, 60_000),
+			draining(t).Marked(found, 60_000).WithLost([]int{1}, 60_000),
+		} {
+			require.LessOrEqual(t, s.Mark, int64(stream.MaxMark))
+			require.Positive(t, s.Mark)
+			require.LessOrEqual(t, s.Resharding.Mark, s.Mark)
+		}
+	}
 }
 
 func TestL10ProblemIsNotedOnce(t *testing.T) {
@@ -142,4 +164,13 @@ func TestL10ProblemIsNotedOnce(t *testing.T) {
 	require.Equal(t, stopped, stopped.Stopped("connection refused", 71_000))
 	require.Empty(t, stopped.Stopped("", 71_000).Resharding.Problem)
 	require.Empty(t, s.Resharding.Problem)
+}
+
+func TestL2CreationHasAMarkAboveThoseInRedis(t *testing.T) {
+	t.Parallel()
+	s := orders().Marked(0, 500)
+	require.Equal(t, int64(500), s.Mark)
+	require.Equal(t, int64(501), s.Marked(0, 400).Mark, "where the clock went back")
+	require.Equal(t, int64(9001), s.Marked(9000, 600).Mark, "above a marker of a lost record")
+	require.Equal(t, orders().MetadataVersion+1, s.MetadataVersion)
 }

@@ -5,8 +5,12 @@ import (
 	"slices"
 )
 
-// MaxPast bounds the finished reshardings that a record keeps.
-const MaxPast = 20
+const (
+	// MaxPast bounds the finished reshardings that a record keeps.
+	MaxPast = 20
+	// MaxMark bounds marks. The store's clock comes nowhere near it.
+	MaxMark = 1 << 62
+)
 
 // Errors of reshardings.
 var (

@@ -99,7 +99,6 @@ func (s Stream) WithCreating(g Group, repair bool) (Stream, error) {
 		return s, ErrActive
 	case !found:
 		g.State = Creating
-		s.Mark++ // shards are provisioned for it: no late script of another phase may be
 		return s.with(slices.Insert(slices.Clone(s.Groups), i, g)), nil
 	case s.Groups[i].State == Deleting:
 		return s, ErrGroupBusy

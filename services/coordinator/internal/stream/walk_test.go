@@ -31,7 +31,7 @@ func newWalk(t *rapid.T, seen map[string]int) *walk {
 func (w *walk) step(t *rapid.T) {
 	w.now += rapid.Int64Range(-5, 50).Draw(t, "time") // a restart may set the store's clock back
 	kind := rapid.SampledFrom([]string{
-		"drive", "drive", "drive", "drive", "rollback", "confirm", "lost", "found", "overtaken", "raised", "stopped", "scale", "group",
+		"drive", "drive", "drive", "drive", "rollback", "confirm", "lost", "found", "overtaken", "raised", "stopped", "scale", "group", "marked",
 	}).Draw(t, "kind")
 	if kind == "drive" && w.s.Resharding == nil {
 		kind = "scale"
@@ -66,6 +66,8 @@ func (w *walk) do(t *rapid.T, s stream.Stream, kind string) (stream.Stream, erro
 		return s.WithFound(indexes(t)), nil
 	case "overtaken":
 		return s.Overtaken(max(0, s.LayoutVersion+rapid.Int64Range(-2, 3).Draw(t, "copied"))), nil
+	case "marked":
+		return s.Marked(s.Mark+rapid.Int64Range(-3, 100).Draw(t, "found"), w.now), nil
 	case "group":
 		return changeGroup(t, s)
 	}
