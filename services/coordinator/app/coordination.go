@@ -98,7 +98,7 @@ func (c Config) reshard() reshard.Config {
 	settings.Retention = c.Coordination.Drain.retention()
 	settings.AcceptTailProof = c.Coordination.Drain.AcceptTailProof
 	settings.Interval = c.Coordination.EventLoop.ReshardInterval
-	settings.Scan = c.Coordination.EventLoop.ReshardScan
+	settings.Scan, settings.Sweep = c.Coordination.EventLoop.ReshardScan, c.Coordination.EventLoop.SweepInterval
 	settings.LeaseTTL = c.Coordination.StateMutex.ttl()
 	return settings
 }

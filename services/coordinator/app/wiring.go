@@ -117,7 +117,7 @@ func (a *App) reshardings(kept store.Archive) *reshard.Service {
 	}
 	shards := provision.NewShards(a.redis, a.cfg.Store.KeyPrefix, a.log)
 	a.driver = reshard.NewDriver(settings, decided, a.loop, shards, a.log)
-	a.loop.OnLost(a.driver.Missing)
+	a.loop.Attend(a.driver.Attend)
 	return reshard.NewService(settings, decided, a.loop, shards, a.driver, nonce)
 }
 

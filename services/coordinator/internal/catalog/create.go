@@ -10,6 +10,7 @@ import (
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/codec"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/group"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/loop"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/provision"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/recorder"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/records"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/store"
@@ -86,10 +87,10 @@ func (c *Catalog) create(ctx context.Context, want creation) (stream.Stream, err
 		if err != nil {
 			return err
 		}
-		if err := c.records.Save(ctx, &e, next, lease); err != nil {
+		if err := c.records.Save(ctx, &e, next.Marked(0, int64(e.Clock)), lease); err != nil {
 			return err
 		}
-		used, err := c.provision(ctx, e, want.groups)
+		used, err := c.provision(ctx, &e, want.groups, lease)
 		if err != nil {
 			return err
 		}
@@ -168,11 +169,17 @@ func (c *Catalog) lost(ctx context.Context, prefix, name string) bool {
 
 // provision makes the shard keys with the groups, and tells whether an earlier life of a
 // group may be reading on them. With provisioning off nobody can tell, so it may (J1).
-func (c *Catalog) provision(ctx context.Context, e records.Entry, groups []stream.Group) (used bool, err error) {
+func (c *Catalog) provision(ctx context.Context, e *records.Entry, groups []stream.Group, lease string) (used bool, err error) {
 	if c.shards == nil {
 		return true, nil
 	}
 	existing, err := c.shards.Provision(ctx, e.Stream.Prefix, e.Stream.Readable(), groups, e.Stream.Mark)
+	if above, stale := errors.AsType[*provision.HigherMarkError](err); stale { // of a record that is lost, or of a former stream
+		if err := c.records.Save(ctx, e, e.Stream.Marked(above.Higher, int64(e.Clock)), lease); err != nil {
+			return false, err
+		}
+		existing, err = c.shards.Provision(ctx, e.Stream.Prefix, e.Stream.Readable(), groups, e.Stream.Mark)
+	}
 	if err != nil {
 		return false, protocol.Errorf(protocol.CodeProvisioningFailed,
 			"stream %q is not active: %v; the same request completes it once Redis works", e.Stream.Prefix, err).Because(err)

@@ -3,6 +3,7 @@ package loop
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/group"
@@ -70,22 +71,38 @@ func (l *Loop) run(ctx context.Context, key store.Key, e *errand) (*group.Group,
 	}
 }
 
-// OnLost sets what is called with the name of a stream of which a member reports that a
-// shard is missing in Redis (L12). It must return at once, and is called with every such
-// report. Set it before the first heartbeat.
-func (l *Loop) OnLost(call func(stream string)) { l.onLost = call }
+// Need says why a stream should be looked at.
+type Need int
 
-// tellLost passes on that members miss shards.
-func (l *Loop) tellLost(key store.Key, requests []*protocol.HeartbeatRequest) {
-	if l.onLost == nil {
-		return
+// The needs.
+const (
+	// ShardMissing: a member reports that a shard is missing in Redis (L12).
+	ShardMissing Need = iota + 1
+	// Corrected: a group found that the store lost writes, and may have lost a layout (M1, L1).
+	Corrected
+)
+
+// Attend sets what is called with the name of a stream that should be looked at. It must
+// return at once, and may be called often for one need. Set it before the first heartbeat.
+func (l *Loop) Attend(call func(stream string, why Need)) { l.attend = call }
+
+// need asks for a look at the stream.
+func (l *Loop) need(key store.Key, why Need) {
+	if l.attend != nil {
+		l.attend(key.Stream, why)
 	}
-	for _, req := range requests {
-		for _, p := range req.ShardProgress {
-			if p.Error != "" {
-				l.onLost(key.Stream)
-				return
-			}
-		}
+}
+
+// tellNeeds passes on what a batch has shown.
+func (l *Loop) tellNeeds(key store.Key, requests []*protocol.HeartbeatRequest, out group.Output) {
+	if slices.ContainsFunc(requests, missesShard) {
+		l.need(key, ShardMissing)
 	}
+	if slices.ContainsFunc(out.Changes, func(c group.Change) bool { return c.Cause == group.CauseCorrection }) {
+		l.need(key, Corrected)
+	}
+}
+
+func missesShard(req *protocol.HeartbeatRequest) bool {
+	return slices.ContainsFunc(req.ShardProgress, func(p protocol.ShardProgress) bool { return p.Error != "" })
 }

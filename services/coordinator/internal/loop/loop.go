@@ -57,8 +57,8 @@ type Loop struct {
 
 	mu       sync.Mutex
 	workers  map[store.Key]*worker
-	problems map[store.Key]error // groups that fail closed, for health (M6)
-	onLost   func(stream string) // see OnLost; nil for nobody
+	problems map[store.Key]error           // groups that fail closed, for health (M6)
+	attend   func(stream string, why Need) // see Attend; nil for nobody
 	closed   bool
 	running  sync.WaitGroup // batches and ticks under way
 	stopTick context.CancelFunc

@@ -28,7 +28,7 @@ func (w *worker) process(ctx context.Context, batch []*task) {
 		case err == nil:
 			w.loop.note(w.key, nil)
 			w.reply(batch, out)
-			w.loop.tellLost(w.key, heard.requests)
+			w.loop.tellNeeds(w.key, heard.requests, out)
 			return
 		case errors.Is(err, errNotSteady):
 			continue

@@ -3,6 +3,7 @@ package loop
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/codec"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/group"
@@ -44,6 +45,13 @@ func LayoutOf(s stream.Stream) group.Layout {
 		layout.RequestID = s.Resharding.Order.RequestID
 	}
 	return layout
+}
+
+// Follows tells whether a group works on the layout that the stream's record says now.
+func Follows(g *group.Group, s stream.Stream) bool {
+	copied, said := g.LayoutOf(), LayoutOf(s)
+	return copied.Version == said.Version && copied.ShardCount == said.ShardCount && copied.ReadCount == said.ReadCount &&
+		slices.Equal(copied.Closed, said.Closed) && slices.Equal(copied.Lost, said.Lost)
 }
 
 // LoadStream reads a stream's record with its version. Errors are those of the store.

@@ -30,7 +30,11 @@ func (p *pass) drain(ctx context.Context, r stream.Resharding) (moved bool, err 
 }
 
 // seal seals the closed shards that no group holds any more, lingering holds included (L5).
+// Behind a barrier a group may have lost the record of a hold (M3).
 func (p *pass) seal(ctx context.Context, r stream.Resharding) (moved bool, err error) {
+	if p.barred() {
+		return false, nil
+	}
 	free := window(slices.DeleteFunc(r.At(stream.StepClosing), p.held))
 	if len(free) == 0 {
 		return false, nil

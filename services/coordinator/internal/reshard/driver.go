@@ -65,8 +65,8 @@ type Config struct {
 	// Interval is how often a stream that needs work is looked at.
 	Interval time.Duration
 	// Scan is how often all streams are looked through, for work that another coordinator
-	// left behind.
-	Scan time.Duration
+	// left behind; Sweep how often with their groups, for layouts that the store has lost.
+	Scan, Sweep time.Duration
 	// PassTimeout bounds one look.
 	PassTimeout time.Duration
 	// LeaseTTL is the coordination lease that a pass holds, extended between its steps.
@@ -80,6 +80,7 @@ func DefaultConfig() Config {
 		Retention:    provision.Retention(7 * 24 * time.Hour),
 		Interval:     500 * time.Millisecond,
 		Scan:         10 * time.Second,
+		Sweep:        time.Minute,
 		PassTimeout:  time.Minute,
 		LeaseTTL:     30 * time.Second,
 	}
@@ -149,8 +150,11 @@ func (d *Driver) Close(ctx context.Context) error {
 // Wake asks for a look at a stream whose record has changed.
 func (d *Driver) Wake(prefix string) { d.want(prefix, errand{}) }
 
-// Missing tells that a member misses a shard of the stream (L12).
-func (d *Driver) Missing(prefix string) { d.want(prefix, errand{lost: true}) }
+// Attend takes what the loop wants to be looked at: missing shards (L12), and groups that
+// may have lost a layout.
+func (d *Driver) Attend(prefix string, why loop.Need) {
+	d.want(prefix, errand{lost: why == loop.ShardMissing})
+}
 
 func (d *Driver) want(prefix string, e errand) {
 	d.mu.Lock()
@@ -163,11 +167,15 @@ func (d *Driver) run() {
 	defer d.done.Done()
 	ticker := clock.NewTicker(d.cfg.Interval)
 	defer ticker.Stop()
-	var scanned time.Time
+	var scanned, swept time.Time
 	for {
 		if scanned.IsZero() || clock.Since(scanned) >= d.cfg.Scan {
 			scanned = clock.Now()
-			d.scan()
+			sweep := swept.IsZero() || clock.Since(swept) >= d.cfg.Sweep
+			if sweep {
+				swept = scanned
+			}
+			d.scan(sweep)
 		}
 		for _, prefix := range d.ready() {
 			d.begin(prefix)
@@ -180,8 +188,8 @@ func (d *Driver) run() {
 	}
 }
 
-// scan looks for streams that need work.
-func (d *Driver) scan() {
+// scan looks for streams that need work, with sweep also by what their groups have copied.
+func (d *Driver) scan(sweep bool) {
 	ctx, cancel := context.WithTimeout(d.ctx, d.cfg.PassTimeout)
 	defer cancel()
 	keys, err := d.records.Store.List(ctx)
@@ -193,10 +201,23 @@ func (d *Driver) scan() {
 		if key.Group != "" {
 			continue
 		}
-		if e, found, err := d.records.Load(ctx, key.Stream); err == nil && found && needsWork(e.Stream) {
+		e, found, err := d.records.Load(ctx, key.Stream)
+		if err == nil && found && (needsWork(e.Stream) || sweep && !d.followed(ctx, e.Stream)) {
 			d.Wake(key.Stream)
 		}
 	}
+}
+
+// followed tells whether all groups that can be read work on the stream's layout. One that
+// fell back behind a resharding that is over would leave shards unread.
+func (d *Driver) followed(ctx context.Context, s stream.Stream) bool {
+	for _, name := range s.Active() {
+		v, err := d.groups.View(ctx, store.Key{Stream: s.Prefix, Group: name})
+		if err == nil && !loop.Follows(v.Group, s) {
+			return false
+		}
+	}
+	return true
 }
 
 func needsWork(s stream.Stream) bool { return s.Resharding != nil || len(s.Lost) > 0 }

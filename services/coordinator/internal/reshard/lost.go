@@ -62,8 +62,12 @@ func (p *pass) remake(ctx context.Context, lost []int) (moved bool, err error) {
 	if r := p.entry.Stream.Resharding; r != nil {
 		t.ReshardingID = r.ID
 	}
-	if _, err := p.shards.Mark(ctx, p.prefix, lost, t); err != nil {
+	higher, err := p.shards.Mark(ctx, p.prefix, lost, t)
+	if err != nil {
 		return false, err
+	}
+	if higher > 0 { // the record lost writes
+		return p.save(ctx, p.entry.Stream.Marked(higher, p.now()))
 	}
 	for _, index := range lost {
 		made, err := p.shards.Remake(ctx, p.prefix, index, t, starts[index])

@@ -116,8 +116,9 @@ func (p *pass) stopped(ctx context.Context, stop error) error {
 }
 
 // copy lets every group of the stream copy the layout, in the order of their names (L1),
-// and looks at them as they are then. A group that has a newer one has seen a record that
-// the store lost: what the record says now is made the newest.
+// and looks at them as they are then. A group that has a newer one, or another one of the
+// same number, has seen a record that the store lost: what the record says now is made the
+// newest.
 func (p *pass) copy(ctx context.Context) (moved bool, err error) {
 	s := p.entry.Stream
 	layout, by := loop.LayoutOf(s), orderOf(s)
@@ -127,7 +128,7 @@ func (p *pass) copy(ctx context.Context) (moved bool, err error) {
 		if err != nil {
 			return false, fmt.Errorf("group %q does not copy the layout: %w", name, loop.Fault(err))
 		}
-		if g.LayoutVersion > layout.Version {
+		if !loop.Follows(g, s) {
 			p.log.Warn("the stream's record lost writes, its layout is made the newest", "stream", p.prefix,
 				"group", name, "copied", g.LayoutVersion, "layoutVersion", layout.Version)
 			return p.save(ctx, s.Overtaken(g.LayoutVersion))

@@ -7,6 +7,7 @@ import (
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 	"github.com/redis-stream-coordinator/rsc/libs/routing"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/group"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/loop"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/provision"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/store"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/stream"
@@ -46,7 +47,7 @@ func (s *Service) progress(ctx context.Context, record stream.Stream, r stream.R
 		for _, name := range record.Active() {
 			g := groups[name]
 			progress.Groups = append(progress.Groups, protocol.GroupProgress{
-				ConsumerGroup: name, Copied: g != nil && g.LayoutVersion >= record.LayoutVersion, Settled: g != nil && g.Settled(),
+				ConsumerGroup: name, Copied: g != nil && loop.Follows(g, record), Settled: g != nil && g.Settled(),
 			})
 		}
 	}
