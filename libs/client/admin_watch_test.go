@@ -139,6 +139,19 @@ func TestAWatchGivesUpWhenItsPatienceRunsOut(t *testing.T) {
 	})
 }
 
+func TestAnAnswerRenewsTheWatchsPatience(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{answers: []spoken{
+			{}, {}, in(protocol.MigrationActive, "null"), {}, {}, in(protocol.MigrationDeprecated, "null"),
+		}}
+		_, last, err := watched(t, s, client.WatchOptions{Interval: 20 * time.Second})
+		require.NoError(t, err)
+		require.Equal(t, protocol.MigrationDeprecated, last.State)
+		require.Equal(t, 100*time.Second, s.asked[len(s.asked)-1])
+	})
+}
+
 func TestAWatchWithoutEndOfPatienceEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -98,15 +98,18 @@ func (s *session) explain(notes *show.Page, failed *failedError) {
 	notes.Line("  next: %s", nextStep(refused.Code, failed.at))
 }
 
-// cause is why there was no answer, without what the caller knows already.
+// cause is what went wrong, without what the caller knows already.
 func (s *session) cause(err error) string {
 	if errors.Is(err, context.Canceled) {
 		return "interrupted"
 	}
+	if refused, ok := errors.AsType[*protocol.Error](err); ok {
+		return refused.Error()
+	}
 	transport, ok := errors.AsType[*url.Error](err)
 	switch {
 	case ok && transport.Timeout():
-		return fmt.Sprintf("no answer from %s within %s", s.coordinator, s.timeout)
+		return "no answer in time from " + s.coordinator
 	case ok:
 		return fmt.Sprintf("no coordinator answers at %s: %v", s.coordinator, transport.Err)
 	default:

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -146,4 +147,30 @@ func TestHelpTeachesAndExitsWith0(t *testing.T) {
 		require.Contains(t, got.out, want, line)
 		require.Empty(t, got.err, line)
 	}
+}
+
+func TestAPasswordInTheURLIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	got := inBubble(t.Context(), scene{env: map[string]string{"RSC_COORDINATOR": "http://ann:secret@host"}}, &fake{}, "streams list")
+	require.Equal(t, 2, got.code)
+	require.Contains(t, got.err, "holds credentials")
+	require.NotContains(t, got.out+got.err, "secret")
+}
+
+func TestHelpDoesNotRepeatAPasswordOfTheEnvironment(t *testing.T) {
+	t.Parallel()
+	got := inBubble(t.Context(), scene{env: map[string]string{"RSC_COORDINATOR": "http://ann:secret@host"}}, &fake{}, "streams list --help")
+	require.Zero(t, got.code)
+	require.NotContains(t, got.out+got.err, "secret")
+}
+
+func TestNoAnswerInTimeIsSaid(t *testing.T) {
+	t.Parallel()
+	gone := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-gone }))
+	defer server.Close()
+	defer close(gone)
+	got := rscctl(t, scene{}, server.URL, "streams list --timeout 20ms")
+	require.Equal(t, 1, got.code)
+	require.Contains(t, got.err, "cannot list the streams: no answer in time from "+server.URL)
 }

@@ -48,11 +48,11 @@ func (s *session) root() *cobra.Command {
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	flags := root.PersistentFlags()
-	flags.StringVarP(&s.coordinator, "coordinator", "c", orElse(s.Env("RSC_COORDINATOR"), defaultCoordinator),
-		"`URL` of the coordinator or gateway; $RSC_COORDINATOR sets it too")
+	flags.StringVarP(&s.coordinator, "coordinator", "c", "",
+		"`URL` of the coordinator or gateway; default $RSC_COORDINATOR, else "+defaultCoordinator)
 	flags.StringVarP(&s.output, "output", "o", outputTable, "table for people, json for programs: the API's answer")
 	flags.DurationVar(&s.timeout, "timeout", defaultTimeout, "how long one request may take")
-	flags.StringVar(&s.requestedBy, "requested-by", s.Env("USER"), "`name` of who asks for a change; default $USER")
+	flags.StringVar(&s.requestedBy, "requested-by", "", "`name` of who asks for a change; default $USER")
 	flags.StringVar(&s.reason, "reason", "", "why a change is made; every change needs one")
 	root.AddCommand(
 		s.streams(), s.groups(), s.members(), s.shards(), s.events(), s.migrations(), s.repair(), s.health(), s.version(),

@@ -82,6 +82,8 @@ func (s *session) open(*cobra.Command, []string) error {
 	if s.timeout <= 0 {
 		return usage("--timeout is %s; it is above 0", s.timeout)
 	}
+	s.coordinator = orElse(s.coordinator, orElse(s.Env("RSC_COORDINATOR"), defaultCoordinator))
+	s.requestedBy = orElse(s.requestedBy, s.Env("USER"))
 	c, err := client.New(client.Options{
 		CoordinatorURL: s.coordinator,
 		HTTPClient: &http.Client{
@@ -90,7 +92,8 @@ func (s *session) open(*cobra.Command, []string) error {
 		},
 	})
 	if err != nil {
-		return usage("--coordinator is %q: %v; an example is %s", s.coordinator, err, defaultCoordinator)
+		// The URL is not repeated: what is wrong with it may be that it holds a password.
+		return usage("--coordinator or $RSC_COORDINATOR: %v; an example is %s", err, defaultCoordinator)
 	}
 	s.admin, s.understood = c.Admin(), true
 	return nil
