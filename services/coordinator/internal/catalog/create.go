@@ -138,7 +138,8 @@ func (c *Catalog) planCreate(ctx context.Context, s stream.Stream, found bool, w
 }
 
 // newStream returns the record of a stream that does not exist. Where one of its groups
-// has survived the loss of the stream's record, the count is the group's.
+// has survived the loss of the stream's record, the count is that of the group's reading
+// set: shards that were being removed may hold records, and are routed to again (L3).
 func (c *Catalog) newStream(ctx context.Context, want creation) (stream.Stream, error) {
 	shards := c.cfg.InitialShards
 	if want.shards != nil {
@@ -146,9 +147,14 @@ func (c *Catalog) newStream(ctx context.Context, want creation) (stream.Stream, 
 	}
 	for _, g := range want.groups {
 		v, err := c.groups.View(ctx, store.Key{Stream: want.prefix, Group: g.Name})
-		if err == nil && v.Group.ShardCount != shards {
+		if err != nil {
+			continue
+		}
+		if count := v.Group.ReadCount(); want.shards == nil {
+			shards = count
+		} else if count != shards {
 			return stream.Stream{}, protocol.Errorf(protocol.CodeShardCountMismatch,
-				"group %q of stream %q exists with %d shards", g.Name, want.prefix, v.Group.ShardCount)
+				"group %q of stream %q exists with %d shards; leave initialShardCount out or say %d", g.Name, want.prefix, count, count)
 		}
 	}
 	now, err := c.store.Ping(ctx)
