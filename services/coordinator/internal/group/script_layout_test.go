@@ -32,7 +32,7 @@ func layoutOf(t *testing.T, d *datadriven.TestData) *group.Layout {
 			l.Lost = numbers(t, value)
 		case "cause":
 			l.Cause = group.Cause(value)
-		case "barrier": // of a group that is made
+		case "barrier", "view": // not of the layout
 		default:
 			t.Fatalf("unknown argument %q", arg.Key)
 		}
@@ -58,4 +58,15 @@ func orderOf(t *testing.T, d *datadriven.TestData) *group.Order {
 		t.Fatalf("unknown order %q", kind)
 		return nil
 	}
+}
+
+// layoutView returns what a layout is decided on: the view of "view=1", or the store as it is.
+func (w *world) layoutView(t *testing.T, d *datadriven.TestData) snapshot {
+	t.Helper()
+	for _, arg := range d.CmdArgs {
+		if arg.Key == "view" {
+			return w.saved[number(t, arg.Vals[0])-1]
+		}
+	}
+	return w.snap()
 }

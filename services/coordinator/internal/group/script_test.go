@@ -97,7 +97,8 @@ func newWorld(t *testing.T) *world {
 //	cached 1                   carries the input lines out by touch on view 1, as E6 allows
 //	identity store-2           the store has another identity from now on
 //	layout version=2 shards=2 read=4 closed=2+3 lost=1 cause=SEAL
-//	                           a step with a layout to copy, input lines add heartbeats
+//	                           a step with a layout to copy, input lines add heartbeats;
+//	                           view=1 decides on view 1
 //	order barrier|unbar|fence m
 //	                           a step with an operator's order
 //	lose A                     the liveness of A is gone
@@ -115,7 +116,7 @@ func (w *world) run(t *testing.T, d *datadriven.TestData) string {
 		return w.apply(nil, w.snap())
 	case "layout":
 		w.layout = layoutOf(t, d)
-		return w.apply(w.inputOf(t, d), w.snap())
+		return w.apply(w.inputOf(t, d), w.layoutView(t, d))
 	case "order":
 		w.order = orderOf(t, d)
 		return w.apply(w.inputOf(t, d), w.snap())

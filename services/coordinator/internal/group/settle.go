@@ -68,6 +68,7 @@ func (s *step) tell() {
 			cause = CauseHandBack
 		} else {
 			s.g.Members[i].DropBy = 0 // H3: the timer restarts with each told-to-drop
+			s.rely(h.Member)          // T3: it counts from Now, and a later renewal did not tell
 		}
 		s.record(Change{Cause: cause, Member: h.Member, Shard: shard})
 	}

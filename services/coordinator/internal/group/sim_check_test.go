@@ -11,9 +11,26 @@ import (
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// checkState checks what must hold at every moment: I1 and I3.
+// holdOf returns the hold on a shard, none for one that the group has no list entry for.
+func holdOf(g *group.Group, shard int) group.Hold {
+	if shard >= len(g.Holds) {
+		return group.Hold{}
+	}
+	return g.Holds[shard]
+}
+
+// targetOf returns the owner of a shard, "" for one that the group has no list entry for.
+func targetOf(g *group.Group, shard int) string {
+	if shard >= len(g.Target) {
+		return ""
+	}
+	return g.Target[shard]
+}
+
+// checkState checks what must hold at every moment: I1, I3 and I12.
 func (s *sim) checkState() {
-	for shard := range s.mix.shards {
+	s.checkSealed()
+	for shard := range s.most() {
 		var reader *process
 		for _, p := range s.procs {
 			if !p.runs(shard) {
@@ -31,7 +48,7 @@ func (s *sim) checkState() {
 // checkBlocked is I3: what a member may read is blocked for everyone else in the stored
 // state, or the barrier is up. It also goes up before anything else when writes were lost.
 func (s *sim) checkBlocked(p *process, shard int) {
-	h := s.store.g.Holds[shard]
+	h := holdOf(s.store.g, shard)
 	if s.store.g.BarrierUntil != 0 || s.store.lostUnnoticed() {
 		return
 	}
@@ -90,6 +107,7 @@ func outdated(g *group.Group, live map[string]group.Liveness, req *protocol.Hear
 func copyOf(g *group.Group) *group.Group {
 	c := *g
 	c.Known, c.Target = slices.Clone(g.Known), slices.Clone(g.Target)
+	c.Closed, c.Lost = slices.Clone(g.Closed), slices.Clone(g.Lost)
 	c.Holds, c.Members = slices.Clone(g.Holds), slices.Clone(g.Members)
 	if g.Round != nil {
 		round := *g.Round
@@ -102,6 +120,9 @@ func copyOf(g *group.Group) *group.Group {
 func (s *sim) checkRepeat(in group.Input, out group.Output) {
 	if len(in.Heartbeats) != 1 || in.Heartbeats[0].Sequence == 0 {
 		return
+	}
+	if _, known := s.store.live[in.Heartbeats[0].MemberID]; !known {
+		return // its liveness is lost: nobody can tell that it repeats
 	}
 	repeat := group.Input{
 		Now: in.Now, Fresh: true, Live: s.store.live, ServedAt: s.store.servedAt,
@@ -131,7 +152,7 @@ func (s *sim) checkAnswer(req *protocol.HeartbeatRequest, resp *protocol.Heartbe
 	g := s.store.g
 	assigned := indexes(resp.Assignment.AssignedShards)
 	for _, shard := range assigned {
-		h := g.Holds[shard]
+		h := holdOf(g, shard)
 		if h.Member != req.MemberID || h.Incarnation != req.Incarnation || h.Lingers != 0 || h.Told || resp.Lineage != g.Lineage {
 			s.violated("I2", "%s is given shard %d without a recorded grant: %+v", req.MemberID, shard, h)
 		}
@@ -161,10 +182,13 @@ func (s *sim) checkAnswerOrder(p *process, resp *protocol.HeartbeatResponse) {
 	p.seenLineage, p.seenEpoch, p.seenVersion = resp.Lineage, resp.MemberEpoch, resp.MetadataVersion
 }
 
+// eras counts how often the store has lost something.
+func (s *sim) eras() int { return s.visits["failover"] + s.visits["lost liveness"] }
+
 // blame notes refusals of members that keep their lease and did nothing wrong (V1).
 func (s *sim) blame(p *process, req *protocol.HeartbeatRequest, resp *protocol.HeartbeatResponse) {
 	refused := resp.Status == protocol.StatusFencedMemberEpoch || resp.Status == protocol.StatusUnknownMemberID
-	if !refused || p.old || p.leaving != 0 || req.MemberEpoch <= 0 || !p.leased() || p.misbehaved || p.era != s.visits["failover"] {
+	if !refused || p.fences != s.visits["fence of "+p.id] || p.old || p.leaving != 0 || req.MemberEpoch <= 0 || !p.leased() || p.misbehaved || p.era != s.eras() {
 		return
 	}
 	late := slices.Contains(p.shards, draining) || slices.Contains(p.shards, revoked)

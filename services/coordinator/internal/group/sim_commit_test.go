@@ -18,13 +18,17 @@ func (s *sim) checkCommit(prev *group.Group, in group.Input, out group.Output) {
 	}
 	s.checkEpochs(prev, next)
 	s.checkTarget(prev, next)
-	for shard := range next.Holds {
+	s.checkLayout(prev, in, next)
+	for shard := range max(len(prev.Holds), len(next.Holds)) {
 		s.checkHold(prev, in, out, shard)
 	}
 	for _, c := range out.Changes {
 		s.visit(string(c.Cause))
 		if c.Cause == group.CauseFenceTimeout { // H3c: nobody waits for its handlers any more
 			s.excuse(c.Member)
+		}
+		if c.Cause == group.CauseAdmin {
+			s.visit("fence of " + c.Member)
 		}
 	}
 }
@@ -66,24 +70,33 @@ func (s *sim) checkEpochs(prev, next *group.Group) {
 
 // ownHolds returns the holds that a member may act on, by shard.
 func ownHolds(g *group.Group, id string) []group.Hold {
-	holds := make([]group.Hold, len(g.Holds))
+	var holds []group.Hold
 	for shard, h := range g.Holds {
 		if h.Member == id && h.Lingers == 0 {
+			holds = append(holds, make([]group.Hold, shard+1-len(holds))...)
 			holds[shard] = h
 		}
 	}
 	return holds
 }
 
-// checkTarget is I10 and I11.
+// checkTarget is I10 and I11. The shards of the routing set are balanced; a removed one that
+// is open stays with its owner as long as that lives; closed ones have no owner (L3, L5).
 func (s *sim) checkTarget(prev, next *group.Group) {
 	may := eligible(next)
 	load := map[string]int{}
 	for shard, owner := range next.Target {
-		if owner == "" && len(may) > 0 || owner != "" && !slices.Contains(may, owner) {
-			s.violated("I10", "shard %d is targeted at %q of %v", shard, owner, may)
+		open := next.Open(shard)
+		if open && owner == "" && len(may) > 0 || owner != "" && (!open || !slices.Contains(may, owner)) {
+			s.violated("I10", "shard %d, open %v, is targeted at %q of %v", shard, open, owner, may)
 		}
-		load[owner]++
+		if shard < next.ShardCount {
+			load[owner]++
+			continue
+		}
+		if was := targetOf(prev, shard); open && slices.Contains(may, was) && was != owner {
+			s.violated("I11", "removed shard %d moves from %s to %s", shard, was, owner)
+		}
 	}
 	for _, a := range may {
 		for _, b := range may {
@@ -95,14 +108,37 @@ func (s *sim) checkTarget(prev, next *group.Group) {
 	if next.GroupEpoch != next.AssignmentEpoch {
 		s.violated("I10", "group epoch %d, assignment epoch %d", next.GroupEpoch, next.AssignmentEpoch)
 	}
+	owners := make([]string, next.ShardCount)
 	moved := 0
-	for shard, owner := range prev.Target {
-		if slices.Contains(may, owner) && next.Target[shard] != owner {
+	for shard := range owners {
+		owners[shard] = targetOf(prev, shard)
+		if slices.Contains(may, owners[shard]) && next.Target[shard] != owners[shard] {
 			moved++
 		}
 	}
-	if least := fewestMoves(prev.Target, may); moved > least {
+	if least := fewestMoves(owners, may); moved > least {
 		s.violated("I11", "%d shards move, %d would do: %v -> %v", moved, least, prev.Target, next.Target)
+	}
+}
+
+// checkLayout is L1: a newer layout is copied as it is, nothing else changes it, and the
+// lists of shards are as long as the reading set, or as somebody's hold.
+func (s *sim) checkLayout(prev *group.Group, in group.Input, next *group.Group) {
+	wants := prev.LayoutOf()
+	if in.Layout != nil && in.Layout.Version > wants.Version {
+		wants = *in.Layout
+	} else if in.Layout != nil && !sameLayout(*in.Layout, wants) {
+		s.visit("older layout")
+	}
+	if has := next.LayoutOf(); !sameLayout(has, wants) {
+		s.violated("L1", "layout %+v, expected %+v", has, wants)
+	}
+	n := len(next.Holds)
+	if n != len(next.Target) || n < next.ReadCount() || n > next.ReadCount() && next.Holds[n-1].Member == "" {
+		s.violated("L1", "%d holds, %d targets, reading set %d", n, len(next.Target), next.ReadCount())
+	}
+	if n > next.ReadCount() {
+		s.visit("held outside")
 	}
 }
 
@@ -153,7 +189,7 @@ func fewestMoves(owners, members []string) int {
 // judged by the input alone, and a grant is of a free shard outside barrier and round.
 func (s *sim) checkHold(prev *group.Group, in group.Input, out group.Output, shard int) {
 	next := out.Next
-	was, is := prev.Holds[shard], next.Holds[shard]
+	was, is := holdOf(prev, shard), holdOf(next, shard)
 	same := was.Member == is.Member && was.Incarnation == is.Incarnation
 	switch {
 	case same && was.Lingers == is.Lingers && (was.Lingers != 0 || !regranted(prev, next, was.Member, in)):
@@ -170,8 +206,11 @@ func (s *sim) checkHold(prev *group.Group, in group.Input, out group.Output, sha
 	if is.Member == "" {
 		return
 	}
-	if m, _ := next.Find(is.Member); m.State != group.Active || m.Incarnation != is.Incarnation || next.Target[shard] != is.Member {
-		s.violated("I4", "shard %d is granted to %+v, target %s", shard, is, next.Target[shard])
+	if m, _ := next.Find(is.Member); m.State != group.Active || m.Incarnation != is.Incarnation || targetOf(next, shard) != is.Member {
+		s.violated("I4", "shard %d is granted to %+v, target %s", shard, is, targetOf(next, shard))
+	}
+	if slices.Contains(next.Lost, shard) {
+		s.violated("I4", "lost shard %d is granted (L12)", shard)
 	}
 	if next.BarrierUntil != 0 || next.Round != nil {
 		s.violated("I4", "shard %d is granted during a barrier or round", shard)
@@ -189,13 +228,13 @@ func regranted(prev, next *group.Group, id string, in group.Input) bool {
 
 // mayEnd tells whether the rules let a hold end in a step with this input (H3, H4, J3, J5).
 func mayEnd(prev *group.Group, in group.Input, out group.Output, shard int) bool {
-	h := prev.Holds[shard]
+	h := holdOf(prev, shard)
 	m, _ := prev.Find(h.Member)
 	live, known := in.Live[h.Member]
 	lingers := slices.ContainsFunc(out.Changes, func(c group.Change) bool {
-		return c.Member == h.Member && (c.Cause == group.CauseFenceReport || c.Cause == group.CauseFenceTimeout || c.Cause == group.CauseSuspend)
+		return c.Member == h.Member && (c.Cause == group.CauseFenceReport || c.Cause == group.CauseFenceTimeout || c.Cause == group.CauseSuspend || c.Cause == group.CauseAdmin)
 	})
-	barrier := in.Now < prev.BarrierUntil
+	barrier := in.Now < prev.BarrierUntil && (in.Order == nil || in.Order.Kind != group.OrderUnbar)
 	switch {
 	case h.Lingers == 0 && known && in.Now >= live.Deadline && lingers:
 		return true // H4: but its deadline is over already

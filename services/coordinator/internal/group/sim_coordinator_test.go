@@ -16,6 +16,7 @@ type coordinator struct {
 	seen    group.Sighting // lost with the process
 	jumps   int            // steps of the store's clock that a commit of this process has taken into account
 	pending *pending
+	drive   *drive
 }
 
 // pending is a decision between its load and its commit.
@@ -23,6 +24,7 @@ type pending struct {
 	on    *view
 	jumps int // steps of the store's clock that the load showed
 	msgs  []message
+	errand
 }
 
 // crashAt says when a coordinator dies during a decision.
@@ -87,7 +89,7 @@ func (s *sim) finish(c *coordinator, crash crashAt) {
 		in := group.Input{
 			Now: p.on.clock, Fresh: true, Live: p.on.live, ServedAt: p.on.servedAt, Identity: p.on.identity,
 			ClockJumped: p.jumps > c.jumps, Nonce: s.nonce(), Heartbeats: requestsIn(p.msgs),
-			Revision: p.on.g.MetadataVersion, Seen: c.seen,
+			Revision: p.on.g.MetadataVersion, Seen: c.seen, Layout: p.layout, Order: p.order,
 		}
 		out := s.decide(p.on, in)
 		if s.write(c, p, in, out, crash) {
@@ -121,6 +123,9 @@ func (s *sim) write(c *coordinator, p *pending, in group.Input, out group.Output
 		return true
 	}
 	s.remember(c, p.on, out, done)
+	if p.layout != nil {
+		c.drive = &drive{rec: p.rec, g: s.store.g}
+	}
 	s.checkRepeat(in, out)
 	s.answer(c, p.msgs, out, done)
 	return true

@@ -2,6 +2,7 @@ package group_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
@@ -58,7 +59,7 @@ func (s *sim) events() []event {
 	if len(alive) > 0 {
 		add(2, func() { s.goodbye(oneOf(s, "process", alive)) })
 	}
-	return append(events, s.faults(alive)...)
+	return slices.Concat(events, s.faults(alive), s.reshardings(alive))
 }
 
 // faults lists the events that the mix allows beyond the plain ones.
@@ -258,7 +259,7 @@ func (s *sim) twin(p *process) {
 
 // lie sends a report that names a shard which the process does not read (R1).
 func (s *sim) lie(p *process) {
-	shard := s.draw.pick("shard", s.mix.shards)
+	shard := s.draw.pick("shard", s.most())
 	if p.shards[shard] != idle {
 		return
 	}
@@ -270,6 +271,7 @@ func (s *sim) lie(p *process) {
 }
 
 func (s *sim) crashCoordinator(c *coordinator) {
+	c.drive = nil
 	switch {
 	case c.pending == nil:
 		s.logf("%s restarts", c.name)

@@ -6,6 +6,10 @@ import (
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/group"
 )
 
+// reshardingBound is how much longer than V1 a whole resharding may take on a fair day, in ms:
+// a routing lease, and a heartbeat interval for each step of the driver.
+const reshardingBound = routingLease + 12_000
+
 // simplest is the chooser of a day without faults.
 type simplest struct{}
 
@@ -24,8 +28,16 @@ func (s *sim) settleFairly() {
 	s.bag = nil
 	s.logf("from here on nothing fails")
 	bound := s.now + ms(2*s.cfg.Lease+s.cfg.RebalanceTimeout+4*s.cfg.HeartbeatInterval)
-	for round := 0; !s.settled(); round++ {
-		if s.now > bound {
+	ends := bound // V3: and then every removed shard is sealed
+	if s.has("scale") {
+		ends += reshardingBound
+	}
+	for round := 0; !s.settled() || !s.reshaped(); round++ {
+		if s.now > ends && !s.reshaped() {
+			s.violated("V3", "the resharding does not end: %+v\n%s", s.stream.rec, stateText(s))
+			return
+		}
+		if s.now > ends || s.now > bound && !s.has("scale") {
 			s.violated("V1", "not stable after the bound: %s", stateText(s))
 			return
 		}
@@ -36,7 +48,7 @@ func (s *sim) settleFairly() {
 	since := s.now
 	for round := 0; s.now < since+ms(s.cfg.Lease)+2000; round++ {
 		s.fairRound(round)
-		if len(s.broken) == 0 && !s.settled() {
+		if len(s.broken) == 0 && !(s.settled() && s.reshaped()) {
 			s.violated("I15", "stable at %d, not any more at %d: %s", since, s.now, stateText(s))
 			return
 		}
@@ -52,7 +64,17 @@ func (s *sim) fairRound(round int) {
 	}
 	s.now += ms(s.cfg.HeartbeatInterval)
 	s.tick(s.coords[round%len(s.coords)])
+	if s.has("scale") {
+		s.drive(s.coords[0])
+		s.drive(s.coords[0])
+	}
 	s.checkState()
+}
+
+// reshaped tells whether the stream's record is at rest and the group has copied it (V3).
+func (s *sim) reshaped() bool {
+	rec := s.stream.rec
+	return rec.Resharding == nil && len(rec.Lost) == 0 && sameLayout(layoutOfStream(rec), s.store.g.LayoutOf())
 }
 
 // settled tells whether the group is STABLE (I15): reported = held = target, nothing
@@ -64,11 +86,14 @@ func (s *sim) settled() bool {
 		return false
 	}
 	for shard, h := range g.Holds {
-		if h.Member != g.Target[shard] || h.Told || h.Lingers != 0 || h.Member == "" && len(s.alive()) > 0 {
+		if h.Member != g.Target[shard] || h.Told || h.Lingers != 0 || h.Member == "" && g.Open(shard) && len(s.alive()) > 0 {
 			return false
 		}
 	}
 	for _, m := range g.Members {
+		if _, known := s.store.live[m.ID]; !known && (m.Listening() || m.State == group.Suspended) {
+			return false // lost, and nobody has looked
+		}
 		if m.Listening() && !s.served(m) || m.State == group.Suspended || m.State == group.Waiting {
 			return false
 		}

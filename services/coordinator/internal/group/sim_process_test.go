@@ -39,7 +39,8 @@ type process struct {
 
 	seenEpoch, seenVersion int64 // of the last answer taken, for I5
 	seenLineage            string
-	sentEra, era           int  // failovers of the store before the latest request, and before the last that let it on
+	sentFences, fences     int  // the same for operators' fences of the member
+	sentEra, era           int  // losses of the store before the latest request, and before the last that let it on
 	misbehaved             bool // it sent a bad report since
 }
 
@@ -47,7 +48,7 @@ func (s *sim) start(id string, old bool) *process {
 	s.lives++
 	p := &process{
 		s: s, id: id, name: fmt.Sprintf("%s%d", id, s.lives), old: old,
-		shards: make([]phase, s.mix.shards), reported: make([]bool, s.mix.shards), excused: make([]bool, s.mix.shards),
+		shards: make([]phase, s.most()), reported: make([]bool, s.most()), excused: make([]bool, s.most()),
 	}
 	if !old {
 		p.incarnated = p.name
@@ -111,7 +112,8 @@ func (p *process) request() *protocol.HeartbeatRequest {
 	if req.MemberEpoch != 0 {
 		p.list(req)
 	}
-	p.awaiting, p.sentAt, p.sentEra = req, p.s.now, p.s.visits["failover"]
+	p.awaiting, p.sentAt, p.sentEra = req, p.s.now, p.s.eras()
+	p.sentFences = p.s.visits["fence of "+p.id]
 	return req
 }
 
@@ -169,7 +171,7 @@ func (p *process) take(req *protocol.HeartbeatRequest, resp *protocol.HeartbeatR
 func (p *process) accept(resp *protocol.HeartbeatResponse) {
 	p.s.checkAnswerOrder(p, resp)
 	p.epoch, p.version, p.lineage = resp.MemberEpoch, resp.MetadataVersion, resp.Lineage
-	p.era, p.misbehaved = p.sentEra, false
+	p.era, p.fences, p.misbehaved = p.sentEra, p.sentFences, false
 	from := p.sentAt
 	if p.s.mix.flaw == "lease from the answer" {
 		from = p.s.now
@@ -206,7 +208,7 @@ func (p *process) assign(assigned []int, start bool) {
 			p.shards[shard] = idle
 		case !found && how == active:
 			p.shards[shard] = draining
-			p.excused[shard] = p.s.store.g.Holds[shard].Member != p.id // the grant was lost, the barrier is all there is
+			p.excused[shard] = holdOf(p.s.store.g, shard).Member != p.id // the grant was lost, the barrier is all there is
 		}
 		p.reported[shard] = false
 	}

@@ -49,7 +49,7 @@ type stored struct {
 func newSimStore(s *sim) *simStore {
 	st := &simStore{sim: s, identity: "store-0", live: map[string]group.Liveness{}}
 	st.g = group.New(s.cfg, group.Birth{
-		StreamPrefix: "orders", ConsumerGroup: "g", ShardCount: s.mix.shards,
+		StreamPrefix: "orders", ConsumerGroup: "g", Layout: group.Whole(s.mix.shards),
 		Lineage: s.nonce(), Identity: st.identity, Now: group.Millis(s.now), Barrier: s.has("used-shards"),
 	})
 	return st

@@ -20,6 +20,7 @@ type chooser interface {
 // mix says what a walk is made of.
 type mix struct {
 	shards    int
+	most      int // shards that a scale-out may reach; shards when it is less
 	steps     int
 	processes int      // that may live at once
 	faults    []string // kinds of events beyond the plain ones, see events
@@ -36,6 +37,7 @@ type sim struct {
 
 	now    int64 // true time in ms; clients measure with it
 	store  *simStore
+	stream *simStream
 	coords []*coordinator
 	procs  []*process
 	bag    []message
@@ -65,6 +67,7 @@ func newSim(m mix, draw chooser) *sim {
 		broken: map[string]string{}, visits: map[string]int{},
 	}
 	s.store = newSimStore(s)
+	s.stream = newSimStream(m.shards)
 	s.coords = []*coordinator{{name: "C1"}, {name: "C2"}}
 	return s
 }
@@ -105,6 +108,9 @@ func (s *sim) report() string {
 	b.WriteString(strings.Join(s.trace[from:], "\n"))
 	return b.String()
 }
+
+// most is the highest shard count that there may be.
+func (s *sim) most() int { return max(s.mix.shards, s.mix.most) }
 
 func (s *sim) visit(what string) { s.visits[what]++ }
 

@@ -2,6 +2,7 @@ package group_test
 
 import (
 	"flag"
+	"maps"
 	"math/rand/v2"
 	"testing"
 
@@ -25,7 +26,7 @@ func everyFault() []string {
 
 // mixes are the walks of TestWalks. Few faults lead deeper, many find what meets.
 func mixes() map[string]mix {
-	return map[string]mix{
+	all := map[string]mix{
 		"plain":               {shards: 2, steps: 80, processes: 3, fair: true},
 		"duplicates":          {shards: 2, steps: 80, processes: 3, faults: []string{"duplicates"}, fair: true},
 		"crashes and twins":   {shards: 2, steps: 100, processes: 4, faults: []string{"duplicates", "crashes", "twins"}, fair: true},
@@ -40,6 +41,47 @@ func mixes() map[string]mix {
 		"old clients, all":    {shards: 2, steps: 100, processes: 4, faults: append(everyFault(), "old clients"), fair: true},
 		"one shard, all":      {shards: 1, steps: 80, processes: 3, faults: everyFault(), fair: true},
 		"three shards, all":   {shards: 3, steps: 120, processes: 4, faults: everyFault(), fair: true},
+	}
+	maps.Copy(all, reshardingMixes())
+	return all
+}
+
+// reshardingMixes are the walks in which the stream's record changes.
+func reshardingMixes() map[string]mix {
+	return map[string]mix{
+		"scale":              {shards: 2, most: 4, steps: 120, processes: 3, faults: []string{"scale", "crashes"}, fair: true},
+		"scale and rollback": {shards: 3, most: 4, steps: 120, processes: 3, faults: []string{"scale", "rollbacks", "duplicates"}, fair: true},
+		"scale, old clients": {
+			shards: 2, most: 3, steps: 120, processes: 3, fair: true,
+			faults: []string{"scale", "rollbacks", "old clients", "duplicates", "crashes", "twins"},
+		},
+		"scale, slow handlers": {
+			shards: 2, most: 3, steps: 80, processes: 3, faults: []string{"scale", "rollbacks", "slow handlers"}, fair: true,
+		},
+		"scale, lost writes": {
+			shards: 2, most: 3, steps: 120, processes: 3, fair: true,
+			faults: []string{"scale", "rollbacks", "failovers", "duplicates", "coordinator crashes"},
+		},
+		"scale, stream falls back": {
+			shards: 2, most: 3, steps: 120, processes: 3, fair: true,
+			faults: []string{"scale", "rollbacks", "stream falls back", "coordinator crashes"},
+		},
+		"scale, lost shards": {
+			shards: 2, most: 3, steps: 100, processes: 3, fair: true,
+			faults: []string{"scale", "rollbacks", "lost shards", "crashes"},
+		},
+		"orders": {
+			shards: 2, steps: 100, processes: 3, fair: true,
+			faults: []string{"orders", "unbar", "duplicates", "crashes", "bad reports"},
+		},
+		"lost liveness": {
+			shards: 2, steps: 100, processes: 3, fair: true,
+			faults: []string{"lost liveness", "orders", "bad reports", "duplicates", "crashes"},
+		},
+		"scale, all": {
+			shards: 2, most: 4, steps: 160, processes: 4, fair: true,
+			faults: append(everyFault(), "scale", "rollbacks", "stream falls back", "lost shards", "lost liveness", "orders"),
+		},
 	}
 }
 
