@@ -1,0 +1,122 @@
+package e2e_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+)
+
+// Protocol L3, L4: what is removed is not sealed while nobody has read it, however long
+// that takes, and it says why.
+func TestAScaleInWithoutAConsumerWaitsUnreadUntilOneComes(t *testing.T) {
+	t.Parallel()
+	const records = 3_000
+	d := startDrainage(t, 4)
+	d.publish(records).wait()
+	id := d.scale(1)
+	unread := map[int]protocol.DrainReason{1: protocol.DrainUnread, 2: protocol.DrainUnread, 3: protocol.DrainUnread}
+	waits := func(l looked) bool { return l.is(unread) }
+	last := d.until(id, waits, "every removed shard is UNREAD")
+	d.stays(id, 2*time.Second, waits, "nobody reads, so nothing ends")
+
+	for index, one := range last.drains() {
+		require.Positive(t, *one.Lag, "shard %d", index)
+		require.Zero(t, *one.Pending)
+		require.Equal(t, group, *one.BlockingGroup)
+		require.NotNil(t, one.TailID)
+		require.Empty(t, one.Owners)
+	}
+	require.True(t, last.RollbackAllowed)
+	target := 2
+	_, err := d.admin.Scale(t.Context(), stream, protocol.ScaleRequest{TargetShardCount: &target, RequestedBy: "e2e", Reason: "test"})
+	requireCode(t, err, http.StatusConflict, protocol.CodeActiveMigrationExists)
+	_, err = d.admin.CreateGroup(t.Context(), stream, "another", protocol.CreateGroupRequest{RequestedBy: "e2e"})
+	requireCode(t, err, http.StatusConflict, protocol.CodeActiveMigrationExists)
+	_, err = d.admin.DeleteGroup(t.Context(), stream, group, protocol.DeleteRequest{RequestedBy: "e2e", Reason: "test"})
+	requireCode(t, err, http.StatusConflict, protocol.CodeActiveMigrationExists)
+
+	consumer := d.consume("c1")
+	d.over(id, protocol.MigrationDeprecated)
+	d.requireSealed(id, 1, 2, 3)
+	d.requireShards(1, 4)
+	r := d.finish(records, []string{"c1"}, []*process{consumer})
+	t.Logf("%d handled, %d duplicates", r.Handled, r.Duplicates.Total)
+	require.Zero(t, r.Duplicates.Total, "nobody died and nothing went wrong")
+}
+
+// Protocol L7: consumers that died give nothing back. When their leases have run out, the
+// drain ends by what Redis says alone.
+func TestConsumersThatDiedAfterTheBacklogDoNotKeepADrain(t *testing.T) {
+	t.Parallel()
+	const records, from, to = 3_000, 6, 2
+	s := startSuite(t, drainTiming("--coordination-member-lease-ttl", "9s", "--coordination-client-lease", "7s",
+		"--coordination-rebalance-timeout", "30s")...) // leases outlast the routing lease
+	d := &drainage{suite: s, rdb: s.connect()}
+	d.create(stream, from)
+	names := []string{"c1", "c2", "c3"}
+	var consumers []*process
+	for _, name := range names {
+		consumers = append(consumers, d.consume(name))
+	}
+	d.stable(len(names))
+	d.publish(records).wait()
+	d.handleAll(records, names)
+	d.eventually(func() bool { return d.idle(group, indexRange(0, from)...) }, "everything is acknowledged")
+
+	id := d.scale(to)
+	for _, one := range consumers {
+		one.kill()
+	}
+	members, err := d.admin.Members(t.Context(), stream, group)
+	require.NoError(t, err)
+	require.Len(t, members, len(names))
+	free := map[string]time.Time{}
+	for _, one := range members {
+		free[one.MemberID] = one.MemberLeaseExpiresAt.Time
+	}
+	owners := d.owners()
+	owned := d.until(id, func(l looked) bool {
+		for _, reason := range l.kept() {
+			if reason != string(protocol.DrainStillOwned) {
+				return false
+			}
+		}
+		return l.State == protocol.MigrationDraining
+	}, "all removed shards are empty, and the dead still own them")
+	for index, one := range owned.drains() {
+		require.Equal(t, []protocol.ShardOwner{{ConsumerGroup: group, MemberID: owners[index]}}, one.Owners)
+	}
+
+	last := d.over(id, protocol.MigrationDeprecated)
+	for index, one := range last.drains() {
+		require.False(t, one.Since.Before(free[owners[index]]), "shard %d is sealed before the lease of %s is over", index, owners[index])
+		require.LessOrEqual(t, one.Since.Sub(free[owners[index]]), 3*time.Second, "nothing else is waited for")
+	}
+	d.requireSealed(id, indexRange(to, from)...)
+	d.requireShards(to, from)
+	count, told := d.causes(group)
+	require.Zero(t, d.givenBack(group, last.CreatedAt.Time), "nobody is left to give anything back: %s", told)
+	require.Equal(t, len(names), count[protocol.EventExpire], told)
+	require.Zero(t, count[protocol.EventFenceTimeout], told)
+	t.Logf("flight recorder: %s", told)
+}
+
+// givenBack counts the shards that members gave back by a report since then.
+func (d *drainage) givenBack(name string, since time.Time) int {
+	d.t.Helper()
+	page, err := d.admin.Events(d.t.Context(), stream, name, "", protocol.MaxEvents)
+	require.NoError(d.t, err)
+	count := 0
+	for _, event := range page.Events {
+		for _, change := range event.Changes {
+			if change.Cause == protocol.EventRelease && change.RequestID != "" && event.At.After(since) {
+				count += change.Shards
+			}
+		}
+	}
+	return count
+}
