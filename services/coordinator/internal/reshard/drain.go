@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/provision"
@@ -143,11 +144,11 @@ func evidenceOf(f provision.Finding) string {
 	if f.LastID == "" {
 		return ""
 	}
-	said := fmt.Sprintf("last %s added %s", f.LastID, orUnknown(f.EntriesAdded))
+	said := []string{fmt.Sprintf("last %s added %s", f.LastID, orUnknown(f.EntriesAdded))}
 	for _, g := range f.Groups {
-		said += fmt.Sprintf("; group %s delivered %s pending %d lag %s", g.Name, g.LastDelivered, g.Pending, orUnknown(g.Lag))
+		said = append(said, fmt.Sprintf("group %s delivered %s pending %d lag %s", g.Name, g.LastDelivered, g.Pending, orUnknown(g.Lag)))
 	}
-	return said
+	return strings.Join(said, "; ")
 }
 
 func orUnknown(number *int64) string {

@@ -126,10 +126,7 @@ func NewDriver(cfg Config, kept records.Records, groups Groups, shards Shards, l
 }
 
 // Start begins to work. Call it once.
-func (d *Driver) Start() {
-	d.done.Add(1)
-	go d.run()
-}
+func (d *Driver) Start() { d.done.Go(d.run) }
 
 // Close stops after the steps under way, or when ctx ends.
 func (d *Driver) Close(ctx context.Context) error {
@@ -164,7 +161,6 @@ func (d *Driver) want(prefix string, e errand) {
 }
 
 func (d *Driver) run() {
-	defer d.done.Done()
 	ticker := clock.NewTicker(d.cfg.Interval)
 	defer ticker.Stop()
 	var scanned, swept time.Time
@@ -243,9 +239,7 @@ func (d *Driver) begin(prefix string) {
 	delete(d.due, prefix)
 	d.busy[prefix] = true
 	d.mu.Unlock()
-	d.done.Add(1)
-	go func() {
-		defer d.done.Done()
+	d.done.Go(func() {
 		again, err := d.look(prefix, why)
 		d.mu.Lock()
 		delete(d.busy, prefix)
@@ -255,5 +249,5 @@ func (d *Driver) begin(prefix string) {
 			d.want(prefix, errand{lost: why.lost && err != nil})
 		}
 		<-d.slot
-	}()
+	})
 }

@@ -104,7 +104,7 @@ func (p *pass) save(ctx context.Context, next stream.Stream) (moved bool, err er
 
 // stopped notes in the record what stopped the pass, nil when nothing did (L10).
 func (p *pass) stopped(ctx context.Context, stop error) error {
-	if p.entry.Stream.Resharding == nil || ctx.Err() != nil {
+	if p.entry.Stream.Resharding == nil {
 		return nil
 	}
 	problem := ""
