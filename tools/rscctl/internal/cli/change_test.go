@@ -221,3 +221,23 @@ func TestAnInterruptedQuestionChangesNothing(t *testing.T) {
 	require.Equal(t, 1, run(ctx, split("streams scale orders 3 --reason r"), terminal, f))
 	require.Len(t, f.changes(), 1)
 }
+
+func TestAChangeWithoutAnAnswerMayHaveBeenMade(t *testing.T) {
+	t.Parallel()
+	_, url := serve(t, answers{planScale: {fewer()}, postScale: {cutOff{}}})
+	got := rscctl(t, scene{}, url, "streams scale orders 3 --reason r --yes")
+	require.Equal(t, 1, got.code)
+	require.Contains(t, got.err, "the change may have been made or not")
+	_, url = serve(t, answers{planScale: {cutOff{}}})
+	got = rscctl(t, scene{}, url, "streams scale orders 3 --reason r --yes")
+	require.Equal(t, 1, got.code)
+	require.Contains(t, got.err, "cannot plan to scale stream orders to 3 shards")
+	require.NotContains(t, got.err, "may have been made")
+}
+
+func TestAPlanNeedsNeitherNameNorReason(t *testing.T) {
+	t.Parallel()
+	f := &fake{answers: answers{planScale: {fewer()}}}
+	require.Zero(t, inBubble(t.Context(), scene{env: map[string]string{"USER": ""}}, f, "streams scale orders 3 --dry-run").code)
+	require.Equal(t, []string{planScale + ` {"targetShardCount":3,"requestedBy":"rscctl","reason":"plan"}`}, f.changes())
+}

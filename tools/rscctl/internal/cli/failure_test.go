@@ -29,6 +29,7 @@ func TestWrongCommandLinesExitWith2AndAskNothing(t *testing.T) {
 		"streams create a/b --reason r":                         `streamPrefix "a/b" has a character that is not allowed`,
 		"streams scale orders x --reason r":                     `SHARDS is "x"`,
 		"streams scale orders 1.5 --reason r":                   `SHARDS is "1.5"`,
+		"streams scale --reason r -- orders -1":                 `SHARDS is "-1"`,
 		"streams scale orders 3":                                "a change needs --reason",
 		"streams delete orders":                                 "a change needs --reason",
 		"groups add orders g --position x --reason r":           `--position is "x"; it is earliest or latest`,

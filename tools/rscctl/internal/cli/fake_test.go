@@ -20,8 +20,11 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // answers are what a fake coordinator says to "METHOD path", below the base path, one
-// after the other; the last one stays. An int is a refusal's status with the Code behind.
+// after the other; the last one stays: a body, refused or cutOff.
 type answers map[string][]any
+
+// cutOff is no answer: the connection breaks after the request.
+type cutOff struct{}
 
 // refused is an answer with an error status.
 type refused struct {
@@ -52,11 +55,14 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if len(f.answers[call]) > 1 {
 		f.answers[call] = f.answers[call][1:]
 	}
-	if no, ok := answer.(refused); ok {
-		refuse(w, no)
-		return
+	switch answer := answer.(type) {
+	case cutOff:
+		panic(http.ErrAbortHandler)
+	case refused:
+		refuse(w, answer)
+	default:
+		_ = json.NewEncoder(w).Encode(answer)
 	}
-	_ = json.NewEncoder(w).Encode(answer)
 }
 
 func refuse(w http.ResponseWriter, no refused) {

@@ -115,9 +115,9 @@ func TestShardsShowWhoShouldReadAndWhoMay(t *testing.T) {
 		Shards: []protocol.RoutingShard{{ShardIndex: 0, StreamKey: "orders:0"}, {ShardIndex: 1, StreamKey: "orders:1"}, {ShardIndex: 2, StreamKey: "orders:2"}},
 	}
 	found := protocol.AssignmentsResponse{
-		TargetAssignment:    map[string][]protocol.ShardID{"m1": {id(0), id(1)}, "m2": {id(2)}},
-		CurrentAssignments:  map[string][]protocol.ShardID{"m1": {id(0)}, "m2": {id(1), id(3)}},
-		RevokeProgress:      map[string][]protocol.ShardID{"m2": {id(1), id(3)}},
+		TargetAssignment:    map[string][]protocol.ShardID{"m1": {id(0), id(1)}, "m2": {id(2), id(4)}},
+		CurrentAssignments:  map[string][]protocol.ShardID{"m1": {id(0)}, "m2": {id(1), id(3), id(4)}},
+		RevokeProgress:      map[string][]protocol.ShardID{"m2": {id(1), id(3), id(4)}},
 		InvariantViolations: []string{`member "m2" reports shard 0, which "m1" holds`},
 	}
 	says := answers{
@@ -131,6 +131,7 @@ func TestShardsShowWhoShouldReadAndWhoMay(t *testing.T) {
 		1       orders:1   yes         MOVING       m1       m2
 		2       orders:2   yes         UNASSIGNED   m2       -
 		3       orders:3   no          MOVING       -        m2
+		4       orders:4   no          MOVING       m2       m2
 		VIOLATION: member "m2" reports shard 0, which "m1" holds
 		`)}, rscctl(t, scene{}, url, "shards orders g"))
 	requireJSON(t, found, rscctl(t, scene{}, url, "shards orders g -o json").out)

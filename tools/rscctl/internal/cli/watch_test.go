@@ -141,3 +141,35 @@ func TestAWatchThatGivesUpSaysThatTheReshardingGoesOn(t *testing.T) {
 		require.Contains(t, got.err, "cannot follow resharding R1 of stream orders, which goes on: no Redis\n  code: STORE_UNAVAILABLE\n")
 	})
 }
+
+func TestWhatStaysIsNoNews(t *testing.T) {
+	t.Parallel()
+	first := draining()
+	first.LastError = new("no Redis")
+	second := draining()
+	second.LastError, second.Shards[1].Pending = new("no Redis"), new(int64(1))
+	before := resharding(protocol.MigrationDraining, first)
+	require.Contains(t, news(protocol.Migration{}, before), "  trying again after: no Redis")
+	require.Empty(t, news(before, resharding(protocol.MigrationDraining, second)))
+	second.LastError = new("no primary")
+	require.Equal(t, []string{"  trying again after: no primary"}, news(before, resharding(protocol.MigrationDraining, second)))
+}
+
+func TestShardsWithTheSameNewsAreOneLine(t *testing.T) {
+	t.Parallel()
+	progress := &protocol.MigrationProgress{}
+	for shard := range 2000 {
+		progress.Shards = append(progress.Shards, protocol.ShardDrain{ShardIndex: 8 + shard, Phase: protocol.DrainReading})
+	}
+	before := resharding(protocol.MigrationDraining, nil)
+	require.Equal(t, []string{"  shard 8-2007 READING"}, news(before, resharding(protocol.MigrationDraining, progress)))
+}
+
+func TestTheBarIsFullOnlyAtTheEnd(t *testing.T) {
+	t.Parallel()
+	all := &protocol.MigrationProgress{Done: 5, Total: 5}
+	require.Equal(t, barSteps-1, steps(resharding(protocol.MigrationDraining, all)))
+	require.Equal(t, barSteps, steps(resharding(protocol.MigrationDeprecated, nil)))
+	require.Equal(t, barSteps, steps(resharding(protocol.MigrationRolledBack, nil)))
+	require.Zero(t, steps(resharding(protocol.MigrationPreparing, nil)))
+}
