@@ -13,13 +13,18 @@ import (
 // what Due says: nothing may happen by time alone until then. At Due something may.
 func TestDueIsNeverLate(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		s := newSim(troubled("crashes", "twins", "bad reports", "failovers", "slow handlers"), drawn{t})
-		for range s.mix.steps {
-			s.happen()
-			checkDue(t, s)
-		}
-	})
+	for _, m := range []mix{
+		troubled("crashes", "twins", "bad reports", "failovers", "slow handlers"),
+		reshaped("crashes", "orders", "unbar", "failovers", "lost shards"),
+	} {
+		rapid.Check(t, func(t *rapid.T) {
+			s := newSim(m, drawn{t})
+			for range s.mix.steps {
+				s.happen()
+				checkDue(t, s)
+			}
+		})
+	}
 }
 
 func checkDue(t *rapid.T, s *sim) {

@@ -42,6 +42,35 @@ func TestEveryGuardOutsideTheCoreIsNeeded(t *testing.T) {
 	}
 }
 
+// TestEveryGuardOfTheSealIsNeeded leaves out one condition of the driver at a time: the walks
+// must find a member that reads a sealed shard (I12).
+func TestEveryGuardOfTheSealIsNeeded(t *testing.T) {
+	t.Parallel()
+	flaws := map[string]struct {
+		faults []string
+		from   uint64 // the first seed tried
+	}{
+		"seals before the group has copied": {[]string{"scale"}, 0},
+		"seals what lingers":                {[]string{"scale", "orders"}, 0},
+		"seals in a barrier":                {[]string{"scale", "many failovers"}, 0},
+	}
+	for flaw, test := range flaws {
+		t.Run(flaw, func(t *testing.T) {
+			t.Parallel()
+			for n := range uint64(20_000) {
+				m := mix{shards: 2, most: 3, steps: 200, processes: 2, faults: test.faults, flaw: flaw}
+				s := newSim(m, newSeeded(test.from+n))
+				s.walk()
+				if _, found := s.broken["I12"]; found {
+					t.Logf("found with seed %d", test.from+n)
+					return
+				}
+			}
+			require.Fail(t, "no walk has found the flaw")
+		})
+	}
+}
+
 // TestIdentityIsComparedInTheCommit is MUT35, too rare for random walks: C1 has loaded the
 // group to let b in, C2 lets a in and a reads; the store goes back to what C1 has loaded,
 // under another identity.
@@ -80,6 +109,10 @@ func TestTheWalksMeetWhatMatters(t *testing.T) {
 		"JOIN", "TAKEOVER", "LEAVE", "SUSPEND", "EXPIRE", "FENCE_REPORT", "FENCE_TIMEOUT", "CORRECTION", "RELEASE",
 		"TOLD", "HAND_BACK", "GRANT", "LINGER_OVER", "BARRIER_OVER", "ROUND_OVER", "GRACE", "FORGET",
 		"steady", "conflict", "lost answer", "outdated", "barrier", "failover", "jump",
+		"SCALE", "ROLLBACK", "SEAL", "REPROVISION", "ADMIN", "lost liveness", "stream falls back", "stream conflict",
+		"scale-out", "scale-in", "rollback in PREPARING", "rollback in ACTIVE", "rollback in DRAINING",
+		"copied", "draining", "closed", "unread", "shard sealed", "reopened", "unsealed", "lost", "found",
+		"finished ACTIVE", "finished DRAINING", "finished ROLLING_BACK", "overtaken", "older layout", "held outside",
 	} {
 		require.GreaterOrEqual(t, visits[what], 10, what)
 	}

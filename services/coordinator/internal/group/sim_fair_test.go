@@ -38,6 +38,9 @@ func (s *sim) settleFairly() {
 			return
 		}
 		if s.now > ends || s.now > bound && !s.has("scale") {
+			if s.store.g.Round != nil {
+				s.violated("V2", "a correction round is still open after the bound: %s", stateText(s))
+			}
 			s.violated("V1", "not stable after the bound: %s", stateText(s))
 			return
 		}

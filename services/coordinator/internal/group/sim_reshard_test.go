@@ -15,7 +15,7 @@ func (s *sim) reshardings(alive []*process) []event {
 			events = append(events, event{weight, do})
 		}
 	}
-	add("scale", 30, func() { s.drive(oneOf(s, "coordinator", s.coords)) })
+	add("scale", 45, func() { s.drive(oneOf(s, "coordinator", s.coords)) })
 	if s.stream.rec.Resharding == nil {
 		add("scale", 8, s.scale)
 	} else if s.stream.rec.Resharding.MayRollBack() {

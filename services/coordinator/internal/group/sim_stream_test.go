@@ -82,6 +82,10 @@ func (s *sim) drive(c *coordinator) {
 		s.advance(d)
 		return
 	}
+	if s.mix.flaw == "seals before the group has copied" {
+		c.drive = &drive{rec: s.stream.rec, g: s.store.g}
+		return
+	}
 	layout := layoutOfStream(s.stream.rec)
 	var msgs []message
 	if len(s.bag) > 0 && s.bag[0].resp == nil && s.draw.pick("with a heartbeat", 3) == 2 {
@@ -208,9 +212,9 @@ func (s *sim) noteSeals(before, after stream.Stream) {
 		if was, _ := before.Resharding.Shard(shard); was.Step != stream.StepSealed {
 			s.visit("shard sealed")
 			s.stream.closedIn[shard] = before.LayoutVersion
+			s.checkUnread(shard)
 		}
 	}
-	s.checkSealed()
 }
 
 // checkSealed is I12 with I1: nobody may read a shard that is sealed. A group that has fallen
@@ -221,10 +225,14 @@ func (s *sim) checkSealed() {
 			delete(s.stream.closedIn, shard)
 			continue
 		}
-		for _, p := range s.procs {
-			if p.runs(shard) {
-				s.violated("I12", "%s runs shard %d, which is sealed", p.name, shard)
-			}
+		s.checkUnread(shard)
+	}
+}
+
+func (s *sim) checkUnread(shard int) {
+	for _, p := range s.procs {
+		if p.runs(shard) {
+			s.violated("I12", "%s runs shard %d, which is sealed", p.name, shard)
 		}
 	}
 }

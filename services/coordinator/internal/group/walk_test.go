@@ -49,25 +49,29 @@ func mixes() map[string]mix {
 // reshardingMixes are the walks in which the stream's record changes.
 func reshardingMixes() map[string]mix {
 	return map[string]mix{
-		"scale":              {shards: 2, most: 4, steps: 120, processes: 3, faults: []string{"scale", "crashes"}, fair: true},
-		"scale and rollback": {shards: 3, most: 4, steps: 120, processes: 3, faults: []string{"scale", "rollbacks", "duplicates"}, fair: true},
+		"scale": {shards: 2, most: 4, steps: 200, processes: 3, faults: []string{"scale", "crashes"}, fair: true},
+		"scale and rollback": {
+			shards: 3, most: 4, steps: 200, processes: 3, fair: true,
+			faults: []string{"scale", "rollbacks", "duplicates"},
+		},
 		"scale, old clients": {
-			shards: 2, most: 3, steps: 120, processes: 3, fair: true,
+			shards: 2, most: 3, steps: 160, processes: 3, fair: true,
 			faults: []string{"scale", "rollbacks", "old clients", "duplicates", "crashes", "twins"},
 		},
 		"scale, slow handlers": {
-			shards: 2, most: 3, steps: 80, processes: 3, faults: []string{"scale", "rollbacks", "slow handlers"}, fair: true,
+			shards: 2, most: 3, steps: 80, processes: 3, fair: true,
+			faults: []string{"scale", "rollbacks", "slow handlers"},
 		},
 		"scale, lost writes": {
-			shards: 2, most: 3, steps: 120, processes: 3, fair: true,
+			shards: 2, most: 3, steps: 200, processes: 3, fair: true,
 			faults: []string{"scale", "rollbacks", "failovers", "duplicates", "coordinator crashes"},
 		},
 		"scale, stream falls back": {
-			shards: 2, most: 3, steps: 120, processes: 3, fair: true,
+			shards: 2, most: 3, steps: 200, processes: 3, fair: true,
 			faults: []string{"scale", "rollbacks", "stream falls back", "coordinator crashes"},
 		},
 		"scale, lost shards": {
-			shards: 2, most: 3, steps: 100, processes: 3, fair: true,
+			shards: 2, most: 3, steps: 160, processes: 3, fair: true,
 			faults: []string{"scale", "rollbacks", "lost shards", "crashes"},
 		},
 		"orders": {
@@ -79,7 +83,7 @@ func reshardingMixes() map[string]mix {
 			faults: []string{"lost liveness", "orders", "bad reports", "duplicates", "crashes"},
 		},
 		"scale, all": {
-			shards: 2, most: 4, steps: 160, processes: 4, fair: true,
+			shards: 2, most: 4, steps: 200, processes: 4, fair: true,
 			faults: append(everyFault(), "scale", "rollbacks", "stream falls back", "lost shards", "lost liveness", "orders"),
 		},
 	}
