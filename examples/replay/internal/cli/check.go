@@ -11,7 +11,7 @@ import (
 type check struct {
 	process Process
 	ledgers string
-	records int64
+	replay  proof.Replay
 	json    bool
 }
 
@@ -20,7 +20,7 @@ func (p Process) check() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Makes the proof from the ledgers",
-		Long: `check reads the ledgers of a directory, those of one publisher and of all consumers of its
+		Long: `check reads the ledgers of a directory, those of the publishers and of all consumers of a
 stream, and says what they prove. Consumers that still run have not yet handled all, so
 wait for them. The exit code is 0 when the proof holds.`,
 		Args: noArguments,
@@ -29,7 +29,8 @@ wait for them. The exit code is 0 when the proof holds.`,
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&c.ledgers, "ledgers", "", "directory with the ledgers")
-	flags.Int64Var(&c.records, "records", 0, "records that should have been published; 0 takes those of the publisher's ledger")
+	flags.Int64Var(&c.replay.Records, "records", 0, "records that should have been published; 0 takes those of the publishers' ledgers")
+	flags.BoolVar(&c.replay.Resharded, "resharded", false, "the shard count was changed meanwhile: count keys out of order, they break nothing")
 	flags.BoolVar(&c.json, "json", false, "print the report as JSON")
 	return cmd
 }
@@ -39,7 +40,7 @@ func (c *check) do(*cobra.Command, []string) error {
 	if err != nil {
 		return err
 	}
-	report := proof.Check(files, c.records)
+	report := proof.Check(files, c.replay)
 	if err := c.process.print(report, c.json); err != nil {
 		return err
 	}

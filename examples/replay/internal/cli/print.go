@@ -3,6 +3,8 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,6 +41,9 @@ func text(r *proof.Report) string {
 	}
 	row("records", r.Records, "")
 	row("published", r.Published, "%s uncertain and %s refused attempts repeated", grouped(r.Uncertain), grouped(r.Refused))
+	for _, cause := range slices.Sorted(maps.Keys(r.Causes)) {
+		fmt.Fprintf(&b, "%27s   %s %s\n", "", cause, grouped(r.Causes[cause]))
+	}
 	row("handled", r.Handled, "in %s handlings", grouped(r.Handlings))
 	row("lost", r.Lost, "")
 	row("duplicates", r.Duplicates.Total, "%s of killed consumers, %s published twice, %s other",

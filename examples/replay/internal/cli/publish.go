@@ -1,15 +1,19 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/redis-stream-coordinator/rsc/examples/replay/internal/feed"
 	"github.com/redis-stream-coordinator/rsc/examples/replay/internal/ledger"
+	"github.com/redis-stream-coordinator/rsc/examples/replay/internal/source"
 	"github.com/redis-stream-coordinator/rsc/examples/replay/internal/trial"
+	"github.com/redis-stream-coordinator/rsc/libs/client"
 )
 
 // publish is the command of the publisher.
@@ -18,8 +22,11 @@ type publish struct {
 	connection
 	target
 	input
-	create          bool
-	ledgers, ledger string
+	create                bool
+	name, ledgers, ledger string
+	after                 int64
+	refreshEvery          time.Duration
+	patient, attached     bool
 }
 
 func (p Process) publish() *cobra.Command {
@@ -40,9 +47,15 @@ stream twice then, but never after a later record of their key.`,
 	flags.BoolVar(&c.create, "create", false, "create the stream first")
 	c.target.creation(flags)
 	c.input.flags(flags)
-	flags.StringVar(&c.ledgers, "ledgers", "", "directory for the ledger, which gets the name publisher")
+	flags.StringVar(&c.name, "name", "publisher", "name of the publisher")
+	flags.Int64Var(&c.after, "after", 0, "number the records from here on; publishers of one stream must not share numbers")
+	flags.DurationVar(&c.refreshEvery, "refresh-every", 0, "how often the routing is asked for; 0 is half of its lease")
+	flags.BoolVar(&c.patient, "patient", false, "wait while the stream has no shards")
+	flags.StringVar(&c.ledgers, "ledgers", "", "directory for the ledger, which gets the name of the publisher")
 	flags.StringVar(&c.ledger, "ledger", "", "path of the ledger, instead of --ledgers")
 	c.connection.flags(flags)
+	flags.BoolVar(&c.attached, "attached", false,
+		"carry out pause, refresh and resume, a word a line on the standard input, and stop at its end")
 	return cmd
 }
 
@@ -51,11 +64,14 @@ func (c *publish) do(cmd *cobra.Command, _ []string) error {
 	if err := errors.Join(c.target.check(), c.input.check()); err != nil {
 		return err
 	}
+	if c.after < 0 || c.refreshEvery < 0 {
+		return usageError{errors.New("--after and --refresh-every cannot be negative")}
+	}
 	if c.ledger == "" {
 		if err := makeLedgers(c.ledgers); err != nil {
 			return err
 		}
-		c.ledger = filepath.Join(c.ledgers, "publisher"+ledger.Extension)
+		c.ledger = filepath.Join(c.ledgers, c.name+ledger.Extension)
 	}
 	records, err := c.input.source()
 	if err != nil {
@@ -71,9 +87,20 @@ func (c *publish) do(cmd *cobra.Command, _ []string) error {
 			return err
 		}
 	}
-	f := feed.Feed{Log: link.log, Batch: c.batch, Rate: c.rate, Pause: feed.RepeatPause}
-	to := feed.Target{Client: link.client, Stream: c.stream, Group: c.group, Ledger: c.ledger}
-	published, err := f.Into(ctx, to, records.Records())
+	return c.publish(ctx, link, records)
+}
+
+func (c *publish) publish(ctx context.Context, l *link, records source.Source) error {
+	f := feed.Feed{Log: l.log, Batch: c.batch, Rate: c.rate, Pause: feed.RepeatPause, Patient: c.patient}
+	to := feed.Target{
+		Client: l.client, Stream: c.stream, Group: c.group, Name: c.name, Ledger: c.ledger,
+		Options: client.ProducerOptions{RefreshEvery: c.refreshEvery},
+	}
+	if c.attached {
+		ctx = context.WithoutCancel(ctx)
+		to.Orders, to.Answers = c.process.In, c.process.Out
+	}
+	published, err := f.Into(ctx, to, source.After(c.after, records.Records()))
 	fmt.Fprintf(c.process.Out, "published %s records\n", grouped(published))
 	if err != nil && ctx.Err() != nil {
 		return fmt.Errorf("%w: %w", errInterrupted, err)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/redis-stream-coordinator/rsc/examples/replay/internal/ledger"
@@ -32,7 +33,7 @@ type Producer interface {
 // RepeatPause is a good Pause of a Feed.
 const RepeatPause = 200 * time.Millisecond
 
-// Feed publishes records. All fields but Rate are required; Into fills in the first two.
+// Feed publishes records. All fields but Rate and Patient are required; Into fills in the first two.
 type Feed struct {
 	Producer Producer
 	Ledger   *ledger.Writer
@@ -44,6 +45,8 @@ type Feed struct {
 	// Pause is the time before records that are not known to be written are published
 	// again.
 	Pause time.Duration
+	// Patient goes on trying while the stream has no shards, which otherwise ends the feed.
+	Patient bool
 }
 
 // Publish publishes the records in their order until there are no more, ctx ends, or
@@ -125,7 +128,10 @@ func (f *Feed) attempt(ctx context.Context, batch []source.Record) (failed []sou
 		return nil, nil, err
 	}
 	results, err := f.Producer.PublishBatch(ctx, records)
-	if results == nil { // an error of single records comes with the results
+	switch { // an error of single records comes with the results
+	case results == nil && errors.Is(err, client.ErrPaused):
+		results = refused(len(batch), err)
+	case results == nil:
 		return nil, nil, fmt.Errorf("publish batch: %w", err)
 	}
 	outcomes := make([]ledger.Entry, len(batch))
@@ -139,27 +145,20 @@ func (f *Feed) attempt(ctx context.Context, batch []source.Record) (failed []sou
 		if why == nil {
 			why = result.Err
 		}
-		if fatal == nil && hopeless(result.Err) {
+		if fatal == nil && f.hopeless(result.Err) {
 			fatal = fmt.Errorf("publish record %d: %w", batch[i].Seq, result.Err)
 		}
 	}
 	return failed, why, errors.Join(f.Ledger.Append(outcomes...), fatal, ctx.Err())
 }
 
-// outcome returns the entry for what came of a publication.
-func outcome(seq int64, result client.BatchResult) ledger.Entry {
-	entry := ledger.Entry{Kind: ledger.Acked, Seq: seq, Shard: result.Shard, ID: result.ID}
-	if result.Err != nil {
-		entry.Kind, entry.Error = ledger.Refused, result.Err.Error()
-		if errors.Is(result.Err, client.ErrUncertain) {
-			entry.Kind = ledger.Unknown
-		}
-	}
-	return entry
+// hopeless tells that publishing again would fail again.
+func (f *Feed) hopeless(err error) bool {
+	return errors.Is(err, client.ErrInvalidRecord) || errors.Is(err, client.ErrProducerClosed) ||
+		errors.Is(err, client.ErrNoShards) && !f.Patient
 }
 
-// hopeless tells that publishing again would fail again.
-func hopeless(err error) bool {
-	return errors.Is(err, client.ErrInvalidRecord) || errors.Is(err, client.ErrNoShards) ||
-		errors.Is(err, client.ErrProducerClosed)
+// refused returns the results of a batch of which nothing was sent.
+func refused(count int, err error) []client.BatchResult {
+	return slices.Repeat([]client.BatchResult{{Err: err}}, count)
 }

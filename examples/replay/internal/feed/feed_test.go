@@ -140,8 +140,8 @@ func TestAFailureThatTryingAgainDoesNotHelpEndsTheFeed(t *testing.T) {
 		require.Zero(t, published)
 		require.Equal(t, []string{"ack 1", "refused 2", "ack 3"}, entries[3:], "what came of it is written nevertheless")
 	}
-	_, _, err := publish(t, &stream{whole: client.ErrPaused}, records(1))
-	require.ErrorIs(t, err, client.ErrPaused)
+	_, _, err := publish(t, &stream{whole: client.ErrProducerClosed}, records(1))
+	require.ErrorIs(t, err, client.ErrProducerClosed)
 }
 
 func TestASourceThatFailsEndsTheFeed(t *testing.T) {

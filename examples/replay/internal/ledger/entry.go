@@ -58,8 +58,10 @@ type Entry struct {
 	Incarnation string `json:"incarnation,omitempty"`
 	Member      string `json:"member,omitempty"`
 	PID         int    `json:"pid,omitempty"`
-	// Error is why a process ended, or what a publication failed with.
+	// Error is why a process ended, or what a publication failed with; Cause says the
+	// latter in a word.
 	Error string `json:"error,omitempty"`
+	Cause string `json:"cause,omitempty"`
 
 	// Seq is the number of the record in its source, Key and Sum are the hashes of its key
 	// and its data (Hash).
@@ -69,6 +71,8 @@ type Entry struct {
 	// Shard and ID say where the record is.
 	Shard int    `json:"shard"`
 	ID    string `json:"id,omitempty"`
+	// Version is that of the routing by which an acknowledged record found its shard.
+	Version int64 `json:"version,omitempty"`
 	// Fence is the token of the ownership under which the record was handled.
 	Fence int64 `json:"fence,omitempty"`
 }

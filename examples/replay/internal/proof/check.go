@@ -12,12 +12,21 @@ import (
 // named is how many faults of a kind are named; the others are only counted.
 const named = 5
 
-// Check returns what the ledgers of one replay show. Records is how many records should
-// have been published; 0 takes those that the publishers wrote of.
-func Check(files []ledger.File, records int64) *Report {
+// Replay is what is known of a replay beside its ledgers.
+type Replay struct {
+	// Records is how many should have been published; 0 takes those that the publishers
+	// wrote of.
+	Records int64
+	// Resharded tells that the shard count was changed meanwhile.
+	Resharded bool
+}
+
+// Check returns what the ledgers of one replay show.
+func Check(files []ledger.File, replay Replay) *Report {
 	e := collect(files)
 	r := &Report{
-		Records: max(records, int64(len(e.publications))), Uncertain: e.uncertain, Refused: e.refused,
+		Records: max(replay.Records, int64(len(e.publications))), Resharded: replay.Resharded,
+		Uncertain: e.uncertain, Refused: e.refused, Causes: e.causes,
 		Handlings: int64(len(e.handlings)), Consumers: e.consumers, Killed: e.killed, Faults: []string{},
 	}
 	r.checkContent(e)
@@ -31,6 +40,15 @@ func (r *Report) found(count *int64, text string, args ...any) {
 	if *count++; *count <= named {
 		r.Faults = append(r.Faults, fmt.Sprintf(text, args...))
 	}
+}
+
+// disorder counts a key out of order, which is a fault where the order is promised.
+func (r *Report) disorder(text string, args ...any) {
+	if r.Resharded {
+		r.OutOfOrderKeys++
+		return
+	}
+	r.found(&r.OutOfOrderKeys, text, args...)
 }
 
 // checkContent compares what was handled with what was published: C1, C2 and C5.
@@ -96,29 +114,36 @@ func (d *Duplicates) count(earlier, again *handling) {
 }
 
 // checkOrder goes through the first handling of every record in the order of time: within
-// a key the numbers have to rise (C6).
+// a key of a publisher the numbers have to rise (C6).
 func (r *Report) checkOrder(e *evidence) {
+	type source struct{ publisher, key string }
 	seen := map[int64]bool{}
-	latest := map[string]*handling{} // of each key
-	broken := map[string]bool{}
+	latest := map[source]*handling{}
+	broken := map[source]bool{}
+	keys := map[string]bool{}
 	for i := range e.handlings {
 		one := &e.handlings[i]
 		if seen[one.seq] {
 			continue
 		}
 		seen[one.seq] = true
-		before := latest[one.key]
+		from := source{key: one.key}
+		if published := e.publications[one.seq]; published != nil {
+			from.publisher = published.publisher
+		}
+		keys[one.key] = true
+		before := latest[from]
 		if before != nil && before.seq > one.seq {
-			if !broken[one.key] {
-				broken[one.key] = true
-				r.found(&r.OutOfOrderKeys, "key %s: record %d (shard %d, %s, by %s) was handled after record %d (%s, by %s)",
+			if !broken[from] {
+				broken[from] = true
+				r.disorder("key %s: record %d (shard %d, %s, by %s) was handled after record %d (%s, by %s)",
 					one.key, one.seq, one.shard, one.id, one.member, before.seq, before.id, before.member)
 			}
 			continue
 		}
-		latest[one.key] = one
+		latest[from] = one
 	}
-	r.Keys = int64(len(latest))
+	r.Keys = int64(len(keys))
 }
 
 // tenure is the time during which one owner handled records of a shard.

@@ -259,7 +259,7 @@ func TestOnlyTheFirstFaultsOfAKindAreNamed(t *testing.T) {
 		file.Entries = append(file.Entries,
 			ledger.Entry{Kind: ledger.Intent, Seq: seq + 1}, ledger.Entry{Kind: ledger.Acked, Seq: seq + 1})
 	}
-	r := proof.Check([]ledger.File{file}, 100)
+	r := proof.Check([]ledger.File{file}, proof.Replay{Records: 100})
 	require.EqualValues(t, 100, r.Lost)
 	require.Len(t, r.Faults, 5)
 }
@@ -277,7 +277,7 @@ func TestALargeReplayIsCheckedInSeconds(t *testing.T) {
 			ledger.Entry{Kind: ledger.Start, Seq: seq, Key: key, Mono: seq + 1}, ledger.Entry{Kind: ledger.End, Seq: seq, Mono: seq + 2})
 	}
 	began := time.Now()
-	r := proof.Check([]ledger.File{producer, consumer}, records)
+	r := proof.Check([]ledger.File{producer, consumer}, proof.Replay{Records: records})
 	require.True(t, r.Holds(), r.Faults)
 	require.Less(t, time.Since(began), 20*time.Second)
 }

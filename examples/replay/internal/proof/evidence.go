@@ -9,9 +9,10 @@ import (
 
 // publication is what the publishers wrote about one record.
 type publication struct {
-	seq      int64
-	key, sum string
-	acked    bool
+	seq       int64
+	key, sum  string
+	publisher string // its incarnation
+	acked     bool
 	// maybe tells that Redis may have it without an acknowledgement.
 	maybe bool
 }
@@ -35,6 +36,7 @@ type evidence struct {
 	publications map[int64]*publication
 	uncertain    int64
 	refused      int64
+	causes       map[string]int64 // of both; nil when there are none
 	// handlings are in the order of their starts.
 	handlings []handling
 	consumers int64
@@ -61,7 +63,7 @@ func (e *evidence) published(file *ledger.File) {
 		entry := &file.Entries[i]
 		one := e.publications[entry.Seq]
 		if one == nil {
-			one = &publication{seq: entry.Seq}
+			one = &publication{seq: entry.Seq, publisher: file.Opening.Incarnation}
 			e.publications[entry.Seq] = one
 		}
 		switch entry.Kind {
@@ -76,12 +78,25 @@ func (e *evidence) published(file *ledger.File) {
 			one.acked = true
 		case ledger.Unknown:
 			e.uncertain++
+			e.because(entry.Cause)
 		case ledger.Refused:
 			e.refused++
+			e.because(entry.Cause)
 			one.maybe = false
 		case ledger.Open, ledger.Close, ledger.Start, ledger.End:
 		}
 	}
+}
+
+// because counts why a publication failed, where that is known.
+func (e *evidence) because(cause string) {
+	if cause == "" {
+		return
+	}
+	if e.causes == nil {
+		e.causes = map[string]int64{}
+	}
+	e.causes[cause]++
 }
 
 func (e *evidence) consumed(file *ledger.File) {

@@ -12,8 +12,10 @@ type Report struct {
 	Published int64 `json:"published"`
 	// Uncertain counts publications of which it is not known whether Redis has the record,
 	// Refused those that Redis does not have. The records were published again.
-	Uncertain int64 `json:"uncertain"`
-	Refused   int64 `json:"refused"`
+	// Causes counts both by what they failed with.
+	Uncertain int64            `json:"uncertain"`
+	Refused   int64            `json:"refused"`
+	Causes    map[string]int64 `json:"causes,omitempty"`
 
 	// Handled is how many different records were handled to the end, Handlings how many
 	// handlings began.
@@ -29,9 +31,13 @@ type Report struct {
 	Strangers int64 `json:"strangers"`
 	Altered   int64 `json:"altered"`
 	// Keys counts the keys of handled records. For OutOfOrderKeys of them the records were
-	// not handled first in the order in which they were published (C6).
+	// not handled first in the order in which they were published (C6); the records of each
+	// publisher by themselves.
 	Keys           int64 `json:"keys"`
 	OutOfOrderKeys int64 `json:"outOfOrderKeys"`
+	// Resharded tells that the shard count was changed meanwhile, so that the order of keys
+	// is counted and not promised.
+	Resharded bool `json:"resharded,omitempty"`
 	// DoubleReaders counts the times that two owners handled records of one shard at the
 	// same time (C4), StaleTokens the times that a later owner had no higher fence token.
 	// The record that a killed process had in hand counts as ended with it.
@@ -65,10 +71,10 @@ type Duplicates struct {
 
 // Holds tells whether the proof holds: everything that was to be published was, none of it
 // was lost, altered or made up, every key is in order, and no shard had two readers.
-// Duplicates do not break it.
+// Duplicates do not break it, nor does the order of keys when the shard count was changed.
 func (r *Report) Holds() bool {
-	return r.Published == r.Records && r.Handled >= r.Published &&
-		r.Lost+r.Strangers+r.Altered+r.OutOfOrderKeys+r.DoubleReaders+r.StaleTokens == 0
+	return r.Published == r.Records && r.Handled >= r.Published && (r.Resharded || r.OutOfOrderKeys == 0) &&
+		r.Lost+r.Strangers+r.Altered+r.DoubleReaders+r.StaleTokens == 0
 }
 
 func (r *Report) measure(first, last int64) {

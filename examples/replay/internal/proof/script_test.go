@@ -14,12 +14,18 @@ import (
 
 // check runs the checker on ledgers that are written as a script. Its lines are
 //
-//	<time> <process> intent|ack|unknown|refused <record><key>
+//	<time> <process> intent|ack|unknown|refused <record><key> [<cause>]
 //	<time> <process> start|end <record><key> <shard> <id> <token>
 //	<time> <process> close
 //
 // The names of publishers begin with p.
 func check(t *testing.T, script string, records int64) *proof.Report {
+	t.Helper()
+	return proof.Check(files(t, script), proof.Replay{Records: records})
+}
+
+// files returns the ledgers that a script is about.
+func files(t *testing.T, script string) []ledger.File {
 	t.Helper()
 	var order []string
 	files := map[string]*ledger.File{}
@@ -48,7 +54,7 @@ func check(t *testing.T, script string, records int64) *proof.Report {
 	for _, name := range order {
 		all = append(all, *files[name])
 	}
-	return proof.Check(all, records)
+	return all
 }
 
 func parse(t *testing.T, words []string) ledger.Entry {
@@ -60,7 +66,10 @@ func parse(t *testing.T, words []string) ledger.Entry {
 		entry.Key = words[3][len(digits):]
 		entry.Sum = fmt.Sprintf("sum of %d", entry.Seq)
 	}
-	if len(words) > 4 {
+	if len(words) == 5 {
+		entry.Cause = words[4]
+	}
+	if len(words) > 5 {
 		entry.Shard, entry.ID, entry.Fence = int(number(t, words[4])), words[5], number(t, words[6])
 	}
 	return entry

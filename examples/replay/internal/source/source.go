@@ -92,6 +92,19 @@ func (s Source) Records() iter.Seq2[Record, error] {
 	}
 }
 
+// After returns the records with their numbers raised by offset, for a second source that
+// is published beside a first one.
+func After(offset int64, records iter.Seq2[Record, error]) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		for record, err := range records {
+			record.Seq += offset
+			if !yield(record, err) {
+				return
+			}
+		}
+	}
+}
+
 // Scan reads the source once and tells what is in it.
 func (s Source) Scan() (Summary, error) {
 	body, err := s.open()

@@ -68,7 +68,7 @@ func (t *Trial) Run(ctx context.Context) (report *proof.Report, err error) {
 	if failed != nil {
 		return nil, errors.Join(err, failed)
 	}
-	return proof.Check(files, t.Records), err
+	return proof.Check(files, proof.Replay{Records: t.Records}), err
 }
 
 // replay publishes and consumes until everything is handled and settled.
@@ -93,7 +93,7 @@ func (t *Trial) replay(ctx context.Context) error {
 func (t *Trial) feed(ctx context.Context) error {
 	f := feed.Feed{Log: t.Log, Batch: t.PublishBatch, Rate: t.Rate, Pause: feed.RepeatPause}
 	to := feed.Target{
-		Client: t.Client, Stream: t.Stream, Group: t.Group,
+		Client: t.Client, Stream: t.Stream, Group: t.Group, Name: "publisher",
 		Ledger: filepath.Join(t.Ledgers, "publisher"+ledger.Extension),
 	}
 	_, err := f.Into(ctx, to, t.Source.Records())
