@@ -47,6 +47,7 @@ func (s *session) confirm(ctx context.Context, yes bool, name string) error {
 		}
 		return ended(exitFailed, "nothing was changed, as that is not %s", name)
 	case <-ctx.Done():
+		s.notes().Blank() // the cursor stands behind the question
 		return ended(exitFailed, "interrupted; nothing was changed")
 	}
 }

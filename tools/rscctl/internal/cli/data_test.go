@@ -22,7 +22,7 @@ func ordersGroup() protocol.GroupResponse {
 		GroupEpoch: 5, AssignmentEpoch: 4, MetadataVersion: 9, ShardCount: 4,
 		TargetAssignmentSummary:  map[string]int{"m1": 2, "m2": 1},
 		CurrentAssignmentSummary: map[string]int{"m1": 3},
-		Lineage:                  "L1", UnassignedShards: []int{3}, SurplusMembers: []string{}, BarrierUntil: &until,
+		Lineage:                  "L1", UnassignedShards: []int{3}, LostShards: []int{2}, SurplusMembers: []string{}, BarrierUntil: &until,
 	}
 }
 

@@ -141,7 +141,7 @@ func printEvents(page *show.Page, events []protocol.GroupEvent) {
 
 func eventWords(event protocol.GroupEvent) []string {
 	words := []string{event.At.UTC().Format("2006-01-02T15:04:05.000Z"), "v" + strconv.FormatInt(event.MetadataVersion, 10), string(event.Cause)}
-	if event.Action != nil {
+	if event.Action != nil && string(*event.Action) != string(event.Cause) {
 		words = append(words, string(*event.Action))
 	}
 	if event.MemberID != nil {
@@ -170,10 +170,7 @@ func eventWords(event protocol.GroupEvent) []string {
 func changeWords(change protocol.EventChange) string {
 	words := string(change.Cause)
 	if change.Shards > 0 {
-		words += fmt.Sprintf(" %d shards", change.Shards)
-		if change.Shards == 1 {
-			words = strings.TrimSuffix(words, "s")
-		}
+		words += " " + amount(change.Shards)
 	}
 	if change.MemberID != "" {
 		words += " " + change.MemberID

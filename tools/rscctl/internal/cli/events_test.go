@@ -22,7 +22,7 @@ func joined() protocol.GroupEvent {
 	return protocol.GroupEvent{
 		ID: "1-0", At: at(0), Cause: protocol.EventJoin, MemberID: new("m1"), RequestID: new("r1"), MetadataVersion: 2,
 		Changes: []protocol.EventChange{
-			{Cause: protocol.EventJoin, MemberID: "m1"}, {Cause: protocol.EventGrant, MemberID: "m1", Shards: 4},
+			{Cause: protocol.EventJoin, MemberID: "m1"}, {Cause: protocol.EventGrant, MemberID: "m1", Shards: 1},
 		},
 	}
 }
@@ -35,7 +35,7 @@ func barred() protocol.GroupEvent {
 }
 
 const (
-	joinedLine = "2026-01-02T03:04:05.000Z  v2  JOIN  m1  +GRANT 4 shards m1  request r1\n"
+	joinedLine = "2026-01-02T03:04:05.000Z  v2  JOIN  m1  +GRANT 1 shard m1  request r1\n"
 	barredLine = `2026-01-02T03:04:06.000Z  v3  ADMIN  BARRIER  by ann  "hash\nrestored"  and 2 more` + "\n"
 )
 

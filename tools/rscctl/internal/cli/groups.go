@@ -14,7 +14,8 @@ import (
 func (s *session) groups() *cobra.Command {
 	return family("groups", "Consumer groups: who reads a stream together",
 		`A group reads every record of its stream. Its state is EMPTY without members, STABLE when
-every member reads exactly what it should, ASSIGNING and RECONCILING on the way there.`,
+every member reads exactly what it should, ASSIGNING and RECONCILING on the way there. A
+shard is LOST when its key or Redis group is missing; it is made anew by itself.`,
 		s.groupsList(), s.groupsDescribe(), s.groupsAdd(), s.groupsDelete())
 }
 
@@ -49,10 +50,10 @@ func printGroups(page *show.Page, groups []protocol.GroupResponse) {
 		rows = append(rows, []string{
 			group.StreamPrefix, group.ConsumerGroup, string(group.State), strconv.Itoa(group.ShardCount),
 			strconv.Itoa(len(group.TargetAssignmentSummary) + len(group.SurplusMembers)),
-			show.Ranges(group.UnassignedShards), show.OptionalTime(group.BarrierUntil),
+			show.Ranges(group.UnassignedShards), show.Ranges(group.LostShards), show.OptionalTime(group.BarrierUntil),
 		})
 	}
-	page.Table([]string{"STREAM", "GROUP", "STATE", "SHARDS", "MEMBERS", "UNASSIGNED", "BARRIER UNTIL"}, rows,
+	page.Table([]string{"STREAM", "GROUP", "STATE", "SHARDS", "MEMBERS", "UNASSIGNED", "LOST", "BARRIER UNTIL"}, rows,
 		"No groups.")
 }
 
@@ -83,6 +84,7 @@ func printGroup(page *show.Page, group *protocol.GroupResponse) {
 		"state", string(group.State),
 		"shards", strconv.Itoa(group.ShardCount),
 		"unassigned shards", show.Ranges(group.UnassignedShards),
+		"lost shards", show.Ranges(group.LostShards),
 		"members without shards", show.Names(group.SurplusMembers),
 		"barrier until", show.OptionalTime(group.BarrierUntil),
 		"resharding", underWay([]protocol.GroupResponse{*group}),

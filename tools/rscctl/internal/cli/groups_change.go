@@ -52,7 +52,7 @@ func (s *session) addGroup(ctx context.Context, at place, request protocol.Creat
 		return s.cannot(err, at, "%s", t.doing)
 	}
 	return s.emit(group, func(page *show.Page) {
-		page.Line("Added group %s to stream %s with %d shards.", group.ConsumerGroup, group.StreamPrefix, group.ShardCount)
+		page.Line("Added group %s to stream %s with %s.", group.ConsumerGroup, group.StreamPrefix, amount(group.ShardCount))
 	})
 }
 

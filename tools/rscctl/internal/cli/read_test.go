@@ -33,12 +33,12 @@ func TestReadsPrintTables(t *testing.T) {
 			metadata version:  7
 			resharding:        -
 
-			STREAM   GROUP      STATE         SHARDS   MEMBERS   UNASSIGNED   BARRIER UNTIL
-			orders   orders-g   RECONCILING   4        2         3            2026-01-02T03:04:15Z
+			STREAM   GROUP      STATE         SHARDS   MEMBERS   UNASSIGNED   LOST   BARRIER UNTIL
+			orders   orders-g   RECONCILING   4        2         3            2      2026-01-02T03:04:15Z
 			`},
 		"groups list orders": {answers{getOrders: {orders()}}, `
-			STREAM   GROUP      STATE         SHARDS   MEMBERS   UNASSIGNED   BARRIER UNTIL
-			orders   orders-g   RECONCILING   4        2         3            2026-01-02T03:04:15Z
+			STREAM   GROUP      STATE         SHARDS   MEMBERS   UNASSIGNED   LOST   BARRIER UNTIL
+			orders   orders-g   RECONCILING   4        2         3            2      2026-01-02T03:04:15Z
 			`},
 		"groups list": {answers{"GET /monitoring/groups": {protocol.GroupsResponse{}}}, "No groups.\n"},
 		"groups describe orders": {answers{getOrders: {orders()}, "GET /streams/orders/groups/orders-g": {ordersGroup()}}, `
@@ -47,6 +47,7 @@ func TestReadsPrintTables(t *testing.T) {
 			state:                   RECONCILING
 			shards:                  4
 			unassigned shards:       3
+			lost shards:             2
 			members without shards:  -
 			barrier until:           2026-01-02T03:04:15Z
 			resharding:              -
@@ -115,13 +116,14 @@ func TestShardsShowWhoShouldReadAndWhoMay(t *testing.T) {
 		Shards: []protocol.RoutingShard{{ShardIndex: 0, StreamKey: "orders:0"}, {ShardIndex: 1, StreamKey: "orders:1"}, {ShardIndex: 2, StreamKey: "orders:2"}},
 	}
 	found := protocol.AssignmentsResponse{
-		TargetAssignment:    map[string][]protocol.ShardID{"m1": {id(0), id(1)}, "m2": {id(2), id(4)}},
+		TargetAssignment:    map[string][]protocol.ShardID{"m1": {id(0), id(1)}, "m2": {id(2), id(4)}, "m3": {id(5)}},
 		CurrentAssignments:  map[string][]protocol.ShardID{"m1": {id(0)}, "m2": {id(1), id(3), id(4)}},
 		RevokeProgress:      map[string][]protocol.ShardID{"m2": {id(1), id(3), id(4)}},
 		InvariantViolations: []string{`member "m2" reports shard 0, which "m1" holds`},
 	}
 	says := answers{
 		"GET /monitoring/streams/orders/groups/g/assignments": {found},
+		"GET /streams/orders/groups/g":                        {ordersGroup()},
 		"GET /streams/orders/groups/g/producer-routing":       {routing},
 	}
 	_, url := serve(t, says)
@@ -129,9 +131,10 @@ func TestShardsShowWhoShouldReadAndWhoMay(t *testing.T) {
 		SHARD   KEY        PRODUCERS   STATE        TARGET   HOLDER
 		0       orders:0   yes         OWNED        m1       m1
 		1       orders:1   yes         MOVING       m1       m2
-		2       orders:2   yes         UNASSIGNED   m2       -
+		2       orders:2   yes         LOST         m2       -
 		3       orders:3   no          MOVING       -        m2
 		4       orders:4   no          MOVING       m2       m2
+		5       orders:5   no          UNASSIGNED   m3       -
 		VIOLATION: member "m2" reports shard 0, which "m1" holds
 		`)}, rscctl(t, scene{}, url, "shards orders g"))
 	requireJSON(t, found, rscctl(t, scene{}, url, "shards orders g -o json").out)

@@ -18,6 +18,7 @@ const shardsHelp = `Shows for each shard of a group who should read it (TARGET) 
   OWNED       the one that should read it holds it
   MOVING      somebody holds it who is to give it back, or has to let its lease run out
   UNASSIGNED  nobody holds it
+  LOST        its key or Redis group is missing: it is granted to nobody until it is made anew
 
 A shard that producers do not write any more, because it is being removed, has PRODUCERS no.`
 
@@ -34,16 +35,22 @@ func (s *session) shards() *cobra.Command {
 			if err != nil {
 				return s.cannot(err, at, "show the shards of group %s of stream %s", at.group, at.stream)
 			}
+			group, err := s.admin.Group(cmd.Context(), at.stream, at.group)
+			if err != nil {
+				return s.cannot(err, at, "show group %s of stream %s", at.group, at.stream)
+			}
 			routing, err := s.admin.Routing(cmd.Context(), at.stream, at.group)
 			if err != nil {
 				return s.cannot(err, at, "show the routing of stream %s", at.stream)
 			}
-			return s.emit(found, func(page *show.Page) { printShards(page, found, routing) })
+			return s.emit(found, func(page *show.Page) { printShards(page, found, routing, group.LostShards) })
 		},
 	}
 }
 
-func printShards(page *show.Page, found *protocol.AssignmentsResponse, routing *protocol.ProducerRouting) {
+func printShards(
+	page *show.Page, found *protocol.AssignmentsResponse, routing *protocol.ProducerRouting, lost []int,
+) {
 	targets, holders := owners(found.TargetAssignment), owners(found.CurrentAssignments)
 	going := owners(found.RevokeProgress)
 	last := routing.ShardCount - 1
@@ -56,6 +63,8 @@ func printShards(page *show.Page, found *protocol.AssignmentsResponse, routing *
 	for shard := range last + 1 {
 		state := "OWNED"
 		switch _, leaving := going[shard]; {
+		case slices.Contains(lost, shard):
+			state = "LOST"
 		case holders[shard] == "":
 			state = "UNASSIGNED"
 		case leaving || holders[shard] != targets[shard]:

@@ -53,8 +53,8 @@ func (s *session) createStream(ctx context.Context, stream string, request proto
 		return s.cannot(err, t.at, "%s", t.doing)
 	}
 	return s.emit(created, func(page *show.Page) {
-		page.Line("Created stream %s with %d shards, groups: %s.",
-			created.StreamPrefix, created.ShardCount, show.Names(created.ConsumerGroups))
+		page.Line("Created stream %s with %s, groups: %s.",
+			created.StreamPrefix, amount(created.ShardCount), show.Names(created.ConsumerGroups))
 	})
 }
 

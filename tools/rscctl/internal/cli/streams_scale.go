@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -53,7 +52,7 @@ func (s *session) streamsScale() *cobra.Command {
 func (s *session) scale(
 	ctx context.Context, stream string, request protocol.ScaleRequest, c consent, watch bool,
 ) error {
-	t := task{place{stream: stream}, fmt.Sprintf("scale stream %s to %d shards", stream, *request.TargetShardCount)}
+	t := task{place{stream: stream}, "scale stream " + stream + " to " + amount(*request.TargetShardCount)}
 	plan, err := s.admin.PlanScale(ctx, stream, request)
 	if err != nil {
 		return s.cannot(err, t.at, "plan to %s", t.doing)
@@ -78,7 +77,7 @@ func (s *session) scale(
 
 func printScaled(page *show.Page, scaled *protocol.StreamScaleResponse, watched bool) {
 	if !begun(scaled) {
-		page.Line("Stream %s has %d shards already.", scaled.StreamPrefix, scaled.TargetShardCount)
+		page.Line("Stream %s has %s already.", scaled.StreamPrefix, amount(scaled.TargetShardCount))
 		return
 	}
 	m := scaled.Migrations[0]
@@ -103,6 +102,14 @@ func (s *session) watchScaled(ctx context.Context, scaled *protocol.StreamScaleR
 	}
 	at := place{stream: scaled.StreamPrefix, group: scaled.AffectedConsumerGroups[0], id: scaled.Migrations[0].ReshardingID}
 	return s.watch(ctx, at, protocol.MigrationDeprecated)
+}
+
+// amount tells how many shards.
+func amount(shards int) string {
+	if shards == 1 {
+		return "1 shard"
+	}
+	return strconv.Itoa(shards) + " shards"
 }
 
 // counts tells from how many shards to how many.

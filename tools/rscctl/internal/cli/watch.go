@@ -37,8 +37,8 @@ func (s *session) watch(ctx context.Context, at place, want protocol.MigrationSt
 	case last.State == want:
 		return nil
 	case last.State == protocol.MigrationRolledBack:
-		return ended(exitRolledBack, "resharding %s of stream %s was rolled back; the stream has %d shards",
-			at.id, at.stream, last.FromShardCount)
+		return ended(exitRolledBack, "resharding %s of stream %s was rolled back; the stream has %s",
+			at.id, at.stream, amount(last.FromShardCount))
 	default:
 		return ended(exitFailed, "resharding %s of stream %s ended %s", at.id, at.stream, last.State)
 	}

@@ -19,7 +19,7 @@ func toneOf(text string) tone {
 	case "DEGRADED", "RECONCILING", "ASSIGNING", "STARTING", "LEAVING", "PREPARING", "DRAINING",
 		"ROLLING_BACK", "READING", "CLOSING", "MOVING":
 		return busy
-	case "DOWN", "EXPIRED", "FENCED", "ROLLED_BACK", "UNASSIGNED", "STREAM_MISSING", "GROUP_MISSING":
+	case "DOWN", "EXPIRED", "FENCED", "ROLLED_BACK", "UNASSIGNED", "LOST", "STREAM_MISSING", "GROUP_MISSING":
 		return bad
 	}
 	return plain
