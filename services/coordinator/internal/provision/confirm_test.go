@@ -1,6 +1,7 @@
 package provision
 
 import (
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -11,11 +12,27 @@ import (
 	"github.com/redis-stream-coordinator/rsc/libs/testkit/redisproc"
 )
 
+// follow makes the replica one that the primary waits for.
+func follow(t *testing.T, replica, primary *redisproc.Server) {
+	t.Helper()
+	replica.Follow(t, primary)
+	followed(t, primary)
+}
+
+// followed returns when the primary counts its replica as one that has all data.
+func followed(t *testing.T, primary *redisproc.Server) {
+	t.Helper()
+	client := primary.Client(t)
+	require.Eventually(t, func() bool {
+		return strings.Contains(client.Info(t.Context(), "replication").Val(), "state=online")
+	}, 10*time.Second, time.Millisecond)
+}
+
 func TestM3SealSurvivesTheLossOfItsPrimary(t *testing.T) {
 	t.Parallel()
 	primary, replica := redisproc.Start(t), redisproc.Start(t)
 	b := newBench(t, primary.Client(t))
-	replica.Follow(t, primary)
+	follow(t, replica, primary)
 	b.sealed(RetainForever)
 	primary.Kill()
 	replica.Promote(t)
@@ -31,7 +48,7 @@ func TestM3SealThatNoReplicaHasIsNotToldYet(t *testing.T) {
 	primary, replica := redisproc.Start(t), redisproc.Start(t)
 	b := newBench(t, primary.Client(t))
 	b.made(2)
-	replica.Follow(t, primary)
+	follow(t, replica, primary)
 	b.do("XADD", "orders:1", "1-0", "f", "v")
 	b.mark(2, sealing())
 	require.NoError(t, syscall.Kill(replica.PID(), syscall.SIGSTOP))
@@ -58,6 +75,7 @@ func TestM3SealsAreConfirmedOnEveryPrimaryOfACluster(t *testing.T) {
 	t.Parallel()
 	cluster := redisproc.StartCluster(t, 3)
 	replica := cluster.AddReplica(t, 0)
+	followed(t, cluster.Node(0))
 	b := newBench(t, cluster.Client(t))
 	b.made(300)
 	b.mark(300, sealing())

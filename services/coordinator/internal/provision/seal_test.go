@@ -139,8 +139,11 @@ func TestL2HigherMarkStays(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, huge.Mark, higher)
 
-	b.do("SET", "redis-stream:coord:shard:{orders:1}", "no token")
-	b.mark(3, tokenOf(huge.Mark+1, "A")) // which nobody's script could be
+	for _, garbage := range []string{"no token", "", "9223372036854775808:01J:A", "99999999999999999999999999:01J:A"} {
+		b.do("SET", "redis-stream:coord:shard:{orders:1}", garbage)
+		b.mark(3, huge) // over what no Mark has written
+		require.Equal(t, huge.String(), b.rdb.Get(t.Context(), "redis-stream:coord:shard:{orders:1}").Val())
+	}
 }
 
 func TestT27SealIsRecognisedWhenItIsRepeated(t *testing.T) {
