@@ -271,3 +271,38 @@ func TestPastReshardingsAreBoundedAndOnlyTheLastKeepsItsShards(t *testing.T) {
 	_, err = s.FindResharding("2")
 	require.ErrorIs(t, err, stream.ErrNoResharding)
 }
+
+// TestL5LookAtAShardThatHasMovedOnChangesNothing: two coordinators may look at once, and
+// the record may have changed since.
+func TestL5LookAtAShardThatHasMovedOnChangesNothing(t *testing.T) {
+	t.Parallel()
+	s := draining(t) // 2 is read and LAG_UNKNOWN, 3 closed, 4 sealed
+	for name, do := range map[string]func(stream.Stream) stream.Stream{
+		"proven, of one that is routed":         judged(map[int]string{1: ""}),
+		"proven, of one that never was":         judged(map[int]string{9: ""}),
+		"proven again":                          judged(map[int]string{3: "", 4: ""}),
+		"not empty, of one that is closed":      judged(map[int]string{3: "UNREAD", 4: "UNREAD"}),
+		"as it was":                             judged(map[int]string{2: "LAG_UNKNOWN"}),
+		"nothing was looked at":                 judged(nil),
+		"sealed, of one that is routed":         sealed(map[int]string{1: ""}),
+		"sealed, of one that is read":           sealed(map[int]string{2: ""}),
+		"sealed again":                          sealed(map[int]string{4: ""}),
+		"not sealed, of one that is sealed":     sealed(map[int]string{4: "UNREAD"}),
+		"nothing was sealed":                    sealed(nil),
+		"not sealed, of one that is read again": sealed(map[int]string{2: "UNREAD"}),
+	} {
+		require.Equal(t, s, do(s), name)
+	}
+}
+
+// TestL5RepeatedSealKeepsTheEvidenceOfTheFirstOne: the string in the shard's place has none.
+func TestL5RepeatedSealKeepsTheEvidenceOfTheFirstOne(t *testing.T) {
+	t.Parallel()
+	s := draining(t).Sealed([]stream.Judged{{Index: 3}}, 50_000)
+	shard, _ := s.Resharding.Shard(3)
+	require.Equal(t, stream.Removed{Index: 3, Step: stream.StepSealed, Since: 50_000, Proof: "LAG", Evidence: "shard 3 is empty"}, shard)
+	s = draining(t).Sealed([]stream.Judged{{Index: 3, Proof: "TAIL", Evidence: "tail empty"}}, 50_000)
+	shard, _ = s.Resharding.Shard(3)
+	require.Equal(t, "TAIL", shard.Proof, "what it was sealed by")
+	require.Equal(t, "tail empty", shard.Evidence)
+}
