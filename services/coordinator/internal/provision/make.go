@@ -19,9 +19,9 @@ const (
 )
 
 // Mark begins a phase on the shards: it overwrites their markers, so that no script of an
-// earlier phase does anything any more (protocol L2). A marker that carries a higher mark
-// stays; the highest one is returned then, nothing is promised for any shard, and the
-// caller's view of the stream is out of date. Otherwise higher is 0.
+// earlier phase does anything any more (protocol L2). A marker that carries a higher mark,
+// or the same one in another token, stays; the highest such mark is returned then, nothing
+// is promised for any shard, and the phase needs a mark above it. Otherwise higher is 0.
 func (s *Shards) Mark(ctx context.Context, prefix string, indexes []int, t Token) (higher int64, err error) {
 	err = s.each(ctx, prefix, indexes, t, action{
 		script: s.scripts.mark,

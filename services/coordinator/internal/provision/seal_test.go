@@ -133,6 +133,11 @@ func TestL2HigherMarkStays(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, int64(101), higher)
 
+	higher, err = b.Mark(t.Context(), "orders", upTo(3), tokenOf(101, "PREPARING"))
+	require.NoError(t, err)
+	require.Equal(t, int64(101), higher, "of two phases with one mark nobody knows which is later")
+	require.Equal(t, "101:01J:DRAINING", b.rdb.Get(t.Context(), "redis-stream:coord:shard:{orders:0}").Val())
+
 	huge := tokenOf(9_007_199_254_740_993, "A") // above what a script's numbers tell apart
 	b.mark(3, huge)
 	higher, err = b.Mark(t.Context(), "orders", upTo(3), tokenOf(huge.Mark-1, "A"))

@@ -17,8 +17,8 @@ var (
 	ErrStale = errors.New("the shard's marker names another phase")
 )
 
-// HigherMarkError comes when a shard carries a higher mark than the call's, so that nothing
-// was made. It is an ErrStale. Who may still change the stream's record gives the next
+// HigherMarkError comes when a shard carries a higher mark than the call's, or the same one
+// in another token, so that nothing was made. It is an ErrStale. Who may still change the stream's record gives the next
 // phase a mark above Higher there, and tries again.
 type HigherMarkError struct {
 	// Mark is the call's, Higher the highest one found.
@@ -27,7 +27,7 @@ type HigherMarkError struct {
 
 // Error names both marks.
 func (e *HigherMarkError) Error() string {
-	return fmt.Sprintf("%v: mark %d is above %d", ErrStale, e.Higher, e.Mark)
+	return fmt.Sprintf("%v: mark %d is not below %d", ErrStale, e.Higher, e.Mark)
 }
 
 // Unwrap returns ErrStale.
