@@ -78,6 +78,7 @@ func TestWhatWasAskedForLeadsItsCommit(t *testing.T) {
 			t.Parallel()
 			step := recorder.Step(groupOf(2), group.Output{Next: groupOf(2), Changes: c.changes, Beats: heard("b")})
 			event := recorder.By(step, c.order)
+			require.Equal(t, c.order.Action != "", event.Action != nil, "null where nobody asked")
 			action := ""
 			if event.Action != nil {
 				action = string(*event.Action)

@@ -22,11 +22,12 @@ func TestReportOfAShardThatAnotherHoldsIsAViolation(t *testing.T) {
 				{ID: "c", State: group.Fenced},
 			},
 		},
-		Detail: map[string]codec.Detail{"a": {Owned: []int{0, 1, 9}}, "b": {Owned: []int{1}}, "c": {Owned: []int{0}}},
+		Detail: map[string]codec.Detail{"a": {Owned: []int{0, 1, 9}}, "b": {Owned: []int{1, -1}}, "c": {Owned: []int{0}}},
 	}
 	require.Equal(t, []string{
 		`member "a" reports shard 1, which "b" holds`,
 		`member "a" reports shard 9, which "" holds`,
+		`member "b" reports shard -1, which "" holds`,
 	}, views.Assignments(source).InvariantViolations, "a fenced member has been told")
 }
 
