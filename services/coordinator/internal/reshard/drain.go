@@ -81,6 +81,9 @@ func (p *pass) prove(ctx context.Context, r stream.Resharding) (moved bool, err 
 	}
 	lost := false
 	for i := range found {
+		if p.retired(found[i]) {
+			found[i].Reason = ""
+		}
 		found[i] = vouched(found[i], accepted(p.cfg, r, found[i].Index))
 		lost = lost || missing(found[i].Reason)
 	}

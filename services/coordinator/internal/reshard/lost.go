@@ -34,12 +34,19 @@ func (p *pass) findLost(ctx context.Context) (moved bool, err error) {
 	}
 	var lost []int
 	for _, f := range found {
-		if missing(f.Reason) {
+		if missing(f.Reason) && !p.retired(f) {
 			lost = append(lost, f.Index)
 			p.log.Error("shard is lost", "stream", p.prefix, "shard", f.Index, "reason", f.Reason, "groups", f.Missing)
 		}
 	}
 	return p.save(ctx, p.entry.Stream.WithLost(lost, p.now()))
+}
+
+// retired tells whether the resharding under way has sealed a shard, though the record may
+// have lost that: then it is proven, and its entries are kept (L5).
+func (p *pass) retired(f provision.Finding) bool {
+	r := p.entry.Stream.Resharding
+	return r != nil && f.RetiredBy == r.ID
 }
 
 // barred tells whether a group is behind a barrier or in a round: what its members know of

@@ -27,8 +27,9 @@ type member struct {
 	missing  map[int]string // by shard, what it reports
 	handled  map[string]int // how often each record was handled, by key and id
 
-	mute  bool // does not report, nor read
-	idle  bool // reports but reads nothing
+	open  int64 // how many records it says are pending
+	mute  bool  // does not report, nor read
+	idle  bool  // reports but reads nothing
 	skips []int
 	keeps []int // does not let go of these shards
 }
@@ -74,7 +75,7 @@ func (m *member) request() *protocol.HeartbeatRequest {
 	for _, index := range m.owned {
 		shard := protocol.ShardID{ShardIndex: index}
 		req.OwnedShards = append(req.OwnedShards, shard)
-		progress := protocol.ShardProgress{Shard: shard, StreamKey: m.key(index), Error: m.missing[index]}
+		progress := protocol.ShardProgress{Shard: shard, StreamKey: m.key(index), Error: m.missing[index], PendingCount: m.open}
 		if id, known := m.acked[index]; known {
 			progress.LastAckedID = &id
 		}

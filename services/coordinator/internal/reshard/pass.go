@@ -117,8 +117,7 @@ func (p *pass) stopped(ctx context.Context, stop error) error {
 
 // copy lets every group of the stream copy the layout, in the order of their names (L1),
 // and looks at them as they are then. A group that has a newer one, or another one of the
-// same number, has seen a record that the store lost: what the record says now is made the
-// newest.
+// same number, has seen a record that the store lost.
 func (p *pass) copy(ctx context.Context) (moved bool, err error) {
 	s := p.entry.Stream
 	layout, by := loop.LayoutOf(s), orderOf(s)
@@ -131,11 +130,26 @@ func (p *pass) copy(ctx context.Context) (moved bool, err error) {
 		if !loop.Follows(g, s) {
 			p.log.Warn("the stream's record lost writes, its layout is made the newest", "stream", p.prefix,
 				"group", name, "copied", g.LayoutVersion, "layoutVersion", layout.Version)
-			return p.save(ctx, s.Overtaken(g.LayoutVersion))
+			return p.recover(ctx, g.LayoutVersion)
 		}
 		p.groups[name] = g
 	}
 	return false, nil
+}
+
+// recover makes what the record says the newest layout. Shards that were added meanwhile
+// are not given up, and the seals that it knows of, or does not know of, are looked at.
+func (p *pass) recover(ctx context.Context, copied int64) (moved bool, err error) {
+	p.lost = true
+	next := p.entry.Stream.Doubted()
+	for _, name := range next.Active() {
+		v, err := p.Driver.groups.View(ctx, store.Key{Stream: p.prefix, Group: name})
+		if err != nil {
+			return false, fmt.Errorf("group %q cannot be read: %w", name, loop.Fault(err))
+		}
+		next = next.Covering(v.Group.ReadCount())
+	}
+	return p.save(ctx, next.Overtaken(copied))
 }
 
 // mark overwrites the markers of shards before anything is done to them (L2). moved tells
@@ -145,7 +159,7 @@ func (p *pass) mark(ctx context.Context, r stream.Resharding, indexes []int) (mo
 	if err != nil || higher == 0 {
 		return false, err
 	}
-	return p.save(ctx, p.entry.Stream.Raised(higher, p.now()))
+	return p.save(ctx, p.entry.Stream.Doubted().Raised(higher, p.now()))
 }
 
 // settled tells whether every group is at rest (L2).

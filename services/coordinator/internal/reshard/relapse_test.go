@@ -1,0 +1,160 @@
+package reshard_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+	"github.com/redis-stream-coordinator/rsc/libs/testkit/redisproc"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/loop"
+)
+
+// alert is a bench whose driver looks through all streams all the time.
+func alert(t *testing.T, shards int, groups ...string) *bench {
+	t.Helper()
+	b := newBench(t, redisproc.Start(t).Client(t))
+	b.core.Lease, b.core.ClientLease, b.core.HeartbeatInterval = 2*time.Second, 1600*time.Millisecond, 500*time.Millisecond
+	b.core.RebalanceTimeout = 4 * time.Second
+	b.cfg.Scan, b.cfg.Sweep = 20*time.Millisecond, 20*time.Millisecond
+	b.begin(shards, groups...)
+	return b
+}
+
+func (b *bench) recordKey() string { return protocol.DefaultKeyPrefix + ":{" + b.prefix + "}:stream" }
+
+func (b *bench) groupKey(name string) string {
+	return protocol.DefaultKeyPrefix + ":{" + b.prefix + ":" + name + "}:metadata"
+}
+
+// save returns what a hash holds now, to be put back later in place of what it holds then.
+func (b *bench) save(key string) (putBack func()) {
+	b.t.Helper()
+	held, err := b.rdb.HGetAll(b.t.Context(), key).Result()
+	require.NoError(b.t, err)
+	require.NotEmpty(b.t, held)
+	return func() {
+		b.t.Helper()
+		pipe := b.rdb.TxPipeline()
+		pipe.Del(b.t.Context(), key)
+		pipe.HSet(b.t.Context(), key, held)
+		_, err := pipe.Exec(b.t.Context())
+		require.NoError(b.t, err)
+	}
+}
+
+// converges waits until no work is left, and shards, groups and routing agree.
+func (b *bench) converges(shards int) {
+	b.t.Helper()
+	b.await("nothing is left to do", func() bool {
+		s := b.stream()
+		for _, name := range s.Active() {
+			if g := b.group(name); !loop.Follows(g, s) || !g.Settled() || len(g.Holds) != shards {
+				return false
+			}
+		}
+		for index := range shards {
+			if b.rdb.Type(b.t.Context(), b.key(index)).Val() != "stream" {
+				return false
+			}
+		}
+		return s.Resharding == nil && len(s.Lost) == 0 && s.ShardCount == shards
+	})
+	before, _ := b.handledBy("a")
+	for index := range shards {
+		b.publish(index, 1)
+	}
+	b.await("what is published now is read", func() bool { n, _ := b.handledBy("a"); return n == before+shards })
+}
+
+// The stream's record is put back behind seals and behind the end (L1, L5): what it says
+// then is what holds, and its groups follow.
+func TestL1RecordPutBackBehindASealEndsTheSame(t *testing.T) {
+	t.Parallel()
+	b := alert(t, 4, "a")
+	m := b.join("a", "a-1")
+	m.skips = []int{2, 3}
+	b.publish(2, 1)
+	b.publish(3, 1)
+	b.settled()
+	id := b.scaled(2)
+	b.keptFor(id, 2, protocol.DrainUnread)
+	b.keptFor(id, 3, protocol.DrainUnread)
+	putBack := b.save(b.recordKey())
+	m.skips = nil
+	b.becomes(id, protocol.MigrationDeprecated)
+	retired := *b.drain(id, 2).RetiredKey
+	putBack()
+	b.converges(2)
+	require.Equal(t, protocol.MigrationDeprecated, b.migration(id).State)
+	require.EqualValues(t, 1, b.rdb.XLen(t.Context(), retired).Val(), "the entries are kept")
+	require.Equal(t, "string", b.rdb.Type(t.Context(), b.key(2)).Val())
+}
+
+func TestL1RecordPutBackBeforeAReshardingConverges(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct{ from, to int }{"scale-in": {4, 2}, "scale-out": {2, 4}}
+	const widest = 4 // no shard that a group reads, or producers may know of, is given up
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := alert(t, test.from, "a", "b")
+			b.join("a", "a-1")
+			b.join("b", "b-1")
+			b.settled()
+			putBack := b.save(b.recordKey())
+			b.becomes(b.scaled(test.to), protocol.MigrationDeprecated)
+			for index := range test.to {
+				b.publish(index, 1)
+			}
+			b.await("all read", func() bool { n, _ := b.handledBy("b"); return n == test.to })
+			putBack()
+			b.converges(widest)
+			b.becomes(b.scaled(2), protocol.MigrationDeprecated)
+			b.converges(2)
+			b.becomes(b.scaled(5), protocol.MigrationDeprecated)
+			b.converges(5)
+		})
+	}
+}
+
+// L2: a rollback that the record has forgotten has left higher marks.
+func TestL2RecordPutBackBeforeARollbackGoesForwardWithAHigherMark(t *testing.T) {
+	t.Parallel()
+	b := alert(t, 3, "a")
+	m := b.join("a", "a-1")
+	m.skips = []int{2}
+	b.publish(2, 1)
+	b.settled()
+	id := b.scaled(1)
+	b.keptFor(id, 2, protocol.DrainUnread)
+	b.await("one is sealed", func() bool { return b.drain(id, 1).Phase == protocol.DrainSealed })
+	putBack := b.save(b.recordKey())
+	require.NoError(t, b.rollback(id))
+	b.becomes(id, protocol.MigrationRolledBack)
+	m.skips = nil
+	putBack()
+	b.converges(1)
+	require.Equal(t, protocol.MigrationDeprecated, b.migration(id).State)
+	require.Equal(t, []string{"string", "string"}, []string{
+		b.rdb.Type(t.Context(), b.key(1)).Val(), b.rdb.Type(t.Context(), b.key(2)).Val(),
+	}, "both are sealed in Redis too")
+}
+
+// L1: a group that fell back behind a finished resharding copies its layout again.
+func TestL1GroupPutBackBehindAReshardingFollowsAgain(t *testing.T) {
+	t.Parallel()
+	for _, to := range []int{2, 5} {
+		b := alert(t, 4, "a")
+		m := b.join("a", "a-1")
+		b.settled()
+		putBack := b.save(b.groupKey("a"))
+		b.becomes(b.scaled(to), protocol.MigrationDeprecated)
+		b.settled()
+		putBack()
+		b.await("the loss is noticed", func() bool { return b.group("a").Round != nil })
+		b.converges(to)
+		require.Len(t, m.owned, to)
+	}
+}
