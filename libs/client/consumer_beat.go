@@ -8,7 +8,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"github.com/redis-stream-coordinator/rsc/libs/client/internal/api"
-	"github.com/redis-stream-coordinator/rsc/libs/client/internal/member"
+	"github.com/redis-stream-coordinator/rsc/libs/member"
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 )
 

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/redis-stream-coordinator/rsc/libs/client/internal/member"
 	"github.com/redis-stream-coordinator/rsc/libs/clock"
+	"github.com/redis-stream-coordinator/rsc/libs/member"
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 	"github.com/redis-stream-coordinator/rsc/libs/routing"
 )

@@ -10,8 +10,8 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
-	"github.com/redis-stream-coordinator/rsc/libs/client/internal/member"
 	"github.com/redis-stream-coordinator/rsc/libs/clock"
+	"github.com/redis-stream-coordinator/rsc/libs/member"
 )
 
 // leaveBudget is how long a member that has drained tries to tell the coordinator.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/redis-stream-coordinator/rsc/libs/client/internal/member"
+	"github.com/redis-stream-coordinator/rsc/libs/member"
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 )
 

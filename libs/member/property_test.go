@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/redis-stream-coordinator/rsc/libs/client/internal/member"
+	"github.com/redis-stream-coordinator/rsc/libs/member"
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 )
 
