@@ -98,17 +98,17 @@ func TestConsumersThatDiedAfterTheBacklogDoNotKeepADrain(t *testing.T) {
 	}
 	d.requireSealed(id, indexRange(to, from)...)
 	d.requireShards(to, from)
-	count, told := d.causes(group)
-	require.Zero(t, d.givenBack(group, last.CreatedAt.Time), "nobody is left to give anything back: %s", told)
+	count, told := d.causes()
+	require.Zero(t, d.givenBack(last.CreatedAt.Time), "nobody is left to give anything back: %s", told)
 	require.Equal(t, len(names), count[protocol.EventExpire], told)
 	require.Zero(t, count[protocol.EventFenceTimeout], told)
 	t.Logf("flight recorder: %s", told)
 }
 
 // givenBack counts the shards that members gave back by a report since then.
-func (d *drainage) givenBack(name string, since time.Time) int {
+func (d *drainage) givenBack(since time.Time) int {
 	d.t.Helper()
-	page, err := d.admin.Events(d.t.Context(), stream, name, "", protocol.MaxEvents)
+	page, err := d.admin.Events(d.t.Context(), stream, group, "", protocol.MaxEvents)
 	require.NoError(d.t, err)
 	count := 0
 	for _, event := range page.Events {

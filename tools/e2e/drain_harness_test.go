@@ -33,16 +33,16 @@ type drainage struct {
 	rdb redis.UniversalClient
 }
 
-// startDrainage starts a coordinator, and creates the stream with the groups, by default
-// with the one of the suite.
-func startDrainage(t *testing.T, count int, groups ...string) *drainage {
+// startDrainage starts a coordinator, and creates the stream.
+func startDrainage(t *testing.T, count int) *drainage {
 	t.Helper()
 	s := startSuite(t, drainTiming()...)
 	d := &drainage{suite: s, rdb: s.connect()}
-	d.create(stream, count, groups...)
+	d.create(stream, count)
 	return d
 }
 
+// create creates a stream with the groups, by default with the one of the suite.
 func (d *drainage) create(prefix string, count int, groups ...string) {
 	d.t.Helper()
 	if len(groups) == 0 {
@@ -239,12 +239,12 @@ func (d *drainage) idle(name string, indexes ...int) bool {
 	return true
 }
 
-// causes counts what the flight recorder of a group tells, and returns it in words too.
-func (d *drainage) causes(name string) (map[protocol.EventCause]int, string) {
+// causes counts what the flight recorder of the group tells, and returns it in words too.
+func (d *drainage) causes() (map[protocol.EventCause]int, string) {
 	d.t.Helper()
-	page, err := d.admin.Events(d.t.Context(), stream, name, "", protocol.MaxEvents)
+	page, err := d.admin.Events(d.t.Context(), stream, group, "", protocol.MaxEvents)
 	require.NoError(d.t, err)
-	count, told := map[protocol.EventCause]int{}, []string{}
+	count, told := make(map[protocol.EventCause]int), []string{}
 	for _, event := range page.Events {
 		for _, change := range event.Changes {
 			count[change.Cause]++

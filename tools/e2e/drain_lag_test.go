@@ -43,7 +43,7 @@ func TestADrainWithALagThatLiesWaitsForAnOperator(t *testing.T) {
 	d.requireUnconfirmable(id, 0, endOfLying, protocol.DefaultMaxShards)
 	d.requireUnknownTo("others", id)
 
-	reader := d.read(group, "r", unknownShard, trimmedShard)
+	reader := d.read("r", unknownShard, trimmedShard)
 	d.settleGuest(id)
 	d.loseLag(id, reader, entries)
 	stuck := map[int]string{

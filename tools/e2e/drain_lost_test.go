@@ -20,6 +20,14 @@ const lostShards = 4
 func TestFieldF13LostShardsAreMadeAgainWhileConsumersRun(t *testing.T) {
 	t.Parallel()
 	key := routing.StreamKey(stream, 1)
+	deleteAll := func(d *drainage) error {
+		keys := make([]string, lostShards)
+		for index := range keys {
+			keys[index] = routing.StreamKey(stream, index)
+		}
+		return d.rdb.Del(d.t.Context(), keys...).Err()
+	}
+	every := indexRange(0, lostShards)
 	cases := map[string]damage{
 		"key": {lost: []int{1}, fault: protocol.ShardErrorStreamMissing, do: func(d *drainage) error {
 			return d.rdb.Del(d.t.Context(), key).Err()
@@ -27,21 +35,8 @@ func TestFieldF13LostShardsAreMadeAgainWhileConsumersRun(t *testing.T) {
 		"group": {lost: []int{1}, fault: protocol.ShardErrorGroupMissing, do: func(d *drainage) error {
 			return d.rdb.XGroupDestroy(d.t.Context(), key, group).Err()
 		}},
-		"all keys": {lost: indexRange(0, lostShards), fault: protocol.ShardErrorStreamMissing, do: func(d *drainage) error {
-			keys := []string{}
-			for index := range lostShards {
-				keys = append(keys, routing.StreamKey(stream, index))
-			}
-			return d.rdb.Del(d.t.Context(), keys...).Err()
-		}},
-		"all keys behind a barrier": {lost: indexRange(0, lostShards), fault: protocol.ShardErrorStreamMissing, barrier: true,
-			do: func(d *drainage) error {
-				keys := []string{}
-				for index := range lostShards {
-					keys = append(keys, routing.StreamKey(stream, index))
-				}
-				return d.rdb.Del(d.t.Context(), keys...).Err()
-			}},
+		"all keys":                  {lost: every, fault: protocol.ShardErrorStreamMissing, do: deleteAll},
+		"all keys behind a barrier": {lost: every, fault: protocol.ShardErrorStreamMissing, do: deleteAll, barrier: true},
 	}
 	for name, one := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -72,7 +67,7 @@ type losing struct {
 
 func (l *losing) run() {
 	l.t.Helper()
-	l.a, l.b = l.read(group, "a"), l.read(group, "b")
+	l.a, l.b = l.read("a"), l.read("b")
 	l.stable(2)
 	l.writer = l.write()
 	every := indexRange(0, lostShards)
@@ -95,7 +90,7 @@ func (l *losing) run() {
 		}
 	}
 	l.eventually(func() bool {
-		count, _ := l.causes(group)
+		count, _ := l.causes()
 		return count[protocol.EventReprovision] > 0 && l.whole()
 	}, "lost shards are made again")
 	outage := time.Since(damaged)

@@ -34,7 +34,7 @@ func TestFieldF05ADrainOutlivesThePromotionOfAReplica(t *testing.T) {
 	d.create(stream, count)
 	ids := map[int][]string{readOn: d.add(readOn, 4), deleted: d.add(deleted, 4), done: d.add(done, 2)}
 
-	reader := d.read(group, "r", readOn, deleted, done)
+	reader := d.read("r", readOn, deleted, done)
 	for index := range ids {
 		reader.letGo(index)
 	}
@@ -88,7 +88,7 @@ func TestFieldF05ADrainOutlivesThePromotionOfAReplica(t *testing.T) {
 	require.Equal(t, protocol.ProofConfirmed, *end.drains()[deleted].Proof)
 	require.True(t, reader.did(readOn, ids[readOn]...) && reader.did(done, ids[done]...) && reader.did(deleted, ids[deleted][:2]...))
 	d.requireSealedOn(promoted, id, indexRange(1, count)...)
-	identity, told := d.causes(group)
+	identity, told := d.causes()
 	require.Equal(t, 1, identity[protocol.EventCorrection], "one round for one failover: %s", told)
 	t.Logf("flight recorder: %s", told)
 }

@@ -23,8 +23,8 @@ type shardReader struct {
 	gates   map[int]chan struct{} // by shard
 }
 
-// read starts a reader of a group.
-func (d *drainage) read(name, id string, gated ...int) *shardReader {
+// read starts a reader.
+func (d *drainage) read(id string, gated ...int) *shardReader {
 	d.t.Helper()
 	c, err := client.New(client.Options{CoordinatorURL: d.url(), Redis: d.rdb})
 	require.NoError(d.t, err)
@@ -33,7 +33,7 @@ func (d *drainage) read(name, id string, gated ...int) *shardReader {
 		r.gates[index] = make(chan struct{})
 	}
 	r.Consumer, err = c.NewConsumer(client.Subscription{
-		Stream: stream, Group: name, MemberID: id, Workers: 16, BatchSize: 1, PollTimeout: 100 * time.Millisecond,
+		Stream: stream, Group: group, MemberID: id, Workers: 16, BatchSize: 1, PollTimeout: 100 * time.Millisecond,
 	}, r.handle)
 	require.NoError(d.t, err)
 	ctx, cancel := context.WithCancel(d.t.Context())

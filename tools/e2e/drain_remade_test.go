@@ -18,7 +18,7 @@ func TestFieldF14AGroupMadeAgainGoesOnWhereItWas(t *testing.T) {
 	t.Parallel()
 	const records = 1_000
 	d := startDrainage(t, 1)
-	r := d.read(group, "r")
+	r := d.read("r")
 	d.stable(1)
 	ids := d.add(0, records)
 	d.eventually(func() bool { return r.did(0, ids...) && d.idle(group, 0) }, "all are handled")
@@ -37,7 +37,7 @@ func TestFieldF14AGroupMadeAgainGoesOnWhereItWas(t *testing.T) {
 	more := d.add(0, 20)
 	d.eventually(func() bool { return r.did(0, more...) }, "reading goes on")
 	require.Zero(t, r.repeats(0))
-	count, told := d.causes(group)
+	count, told := d.causes()
 	require.Positive(t, count[protocol.EventReprovision], told)
 }
 
@@ -46,7 +46,7 @@ func TestFieldF14AGroupMadeAgainGoesOnWhereItWas(t *testing.T) {
 func TestNothingIsPassedOverWhenIdsStartAgainBelowThoseOfALostShard(t *testing.T) {
 	t.Parallel()
 	d := startDrainage(t, 1)
-	r := d.read(group, "r")
+	r := d.read("r")
 	d.stable(1)
 	key := routing.StreamKey(stream, 0)
 	ahead := fmt.Sprintf("%d-0", time.Now().Add(time.Hour).UnixMilli())
@@ -88,10 +88,10 @@ func TestRemovedShardsThatAreLostAreMadeAgainBeforeTheirSeal(t *testing.T) {
 	}, "what is made again is read from its beginning")
 	require.Equal(t, protocol.MigrationDraining, last.State)
 	d.requireUnconfirmable(id, whole, groupless)
-	causes, told := d.causes(group)
+	causes, told := d.causes()
 	require.Positive(t, causes[protocol.EventReprovision], told)
 
-	reader := d.read(group, "r")
+	reader := d.read("r")
 	end := d.over(id, protocol.MigrationDeprecated)
 	require.Len(t, end.Progress.Shards, count-1)
 	require.True(t, reader.did(whole, entries[whole]...) && reader.did(groupless, entries[groupless]...), "all are read")

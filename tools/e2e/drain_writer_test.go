@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -61,7 +62,7 @@ func (w *writer) accepted() map[int][]string {
 	defer w.mu.Unlock()
 	took := map[int][]string{}
 	for index, ids := range w.took {
-		took[index] = ids[:len(ids):len(ids)]
+		took[index] = slices.Clip(ids)
 	}
 	return took
 }
