@@ -121,19 +121,19 @@ func TestCancelledCallSaysHowFarItCame(t *testing.T) {
 func TestUnmakeDeletesOnlyShardsThatNobodyWroteTo(t *testing.T) {
 	t.Parallel()
 	b := onRedis(t)
-	b.made(6)
+	b.made(7)
 	b.do("XADD", "orders:1", "1-0", "f", "v")
 	b.do("XADD", "orders:2", "1-0", "f", "v")
 	b.do("XDEL", "orders:2", "1-0")
 	b.do("DEL", "orders:3", "orders:4")
 	b.do("SET", "orders:4", "somebody's")
 	b.do("XSETID", "orders:5", "7-0")
+	b.do("XSETID", "orders:6", "0-0", "ENTRIESADDED", 5, "MAXDELETEDID", "0-0")
 	for range 2 {
-		require.NoError(t, b.Unmake(t.Context(), "orders", upTo(6), preparing()))
+		require.NoError(t, b.Unmake(t.Context(), "orders", upTo(7), preparing()))
 		require.Zero(t, b.exists("orders:0", "orders:3"))
-		require.Equal(t, int64(4), b.exists("orders:1", "orders:2", "orders:4", "orders:5"))
+		require.Equal(t, int64(5), b.exists("orders:1", "orders:2", "orders:4", "orders:5", "orders:6"))
 	}
-	b.complete(0)
 	require.Contains(t, groupsOn(t, b.rdb, "orders:2"), "g")
 }
 
