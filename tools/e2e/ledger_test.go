@@ -25,6 +25,10 @@ type entry struct {
 	Shard int    `json:"shard"`
 	ID    string `json:"id"`
 	Fence int64  `json:"fence"`
+
+	// Version is that of the routing of an acknowledged record, Cause why it was refused.
+	Version int64  `json:"version"`
+	Cause   string `json:"cause"`
 }
 
 func (e *entry) at() time.Time { return time.Unix(0, e.Wall) }
@@ -152,7 +156,8 @@ type report struct {
 	Holds                                                       bool
 	Records, Published, Uncertain, Handled, Handlings, Lost     int
 	Keys, OutOfOrderKeys, DoubleReaders, StaleTokens, Strangers int
-	Altered, Consumers, Killed, Moves                           int
+	Altered, Consumers, Killed, Moves, Refused                  int
+	Causes                                                      map[string]int
 	Duplicates                                                  struct{ Total, Republished, Killed, Other int }
 	Seconds, RecordsPerSecond                                   float64
 	Faults                                                      []string

@@ -26,7 +26,7 @@ func run(m *testing.M) int {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	for module, pkg := range map[string]string{
-		"services/coordinator": "./cmd/coordinator", "examples": "./replay",
+		"services/coordinator": "./cmd/coordinator", "examples": "./replay", "tools": "./rscctl",
 	} {
 		build := exec.Command("go", "build", "-buildvcs=false", "-o", dir+string(filepath.Separator), pkg)
 		build.Dir = filepath.Join("..", "..", filepath.FromSlash(module))

@@ -1,0 +1,182 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"github.com/redis-stream-coordinator/rsc/libs/client"
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+	"github.com/redis-stream-coordinator/rsc/libs/routing"
+)
+
+// stuck is the shard that a guest's Redis group keeps from being sealed.
+const stuck = 7
+
+// TestAReshardingOutlivesItsCoordinator: the coordinator that carries out a change from 8
+// to 3 shards is killed in each state of it; another one, which was stopped meanwhile and
+// so knows nothing of it, goes on from there (protocol L1, I9).
+func TestAReshardingOutlivesItsCoordinator(t *testing.T) {
+	t.Parallel()
+	const quick, slow = "100ms", "2s" // how often the coordinator that dies takes a step
+	for name, c := range map[string]struct {
+		interval string
+		until    func(*death) // the moment to die is there
+		phase    string
+		end      protocol.MigrationState
+	}{
+		"PREPARING":    {slow, func(*death) {}, "PREPARING", protocol.MigrationDeprecated},
+		"ACTIVE":       {quick, (*death).active, "ACTIVE", protocol.MigrationDeprecated},
+		"DRAINING":     {quick, (*death).sealing, "DRAINING", protocol.MigrationDeprecated},
+		"ROLLING_BACK": {slow, (*death).rollingBack, "ROLLING_BACK", protocol.MigrationRolledBack},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := startDeath(t, c.interval)
+			d.course = d.scale(d.admin, 3)
+			c.until(d)
+			asked := time.Now()
+			d.coordinator.kill()
+			t.Logf("killed within %s", time.Since(asked).Round(time.Millisecond))
+			phase, sealed := d.recorded()
+			t.Logf("killed %s after the order, %d of 5 shards sealed", d.course.after(asked), sealed)
+			require.Equal(t, c.phase, phase, "what the record says after the kill")
+			if c.phase == "DRAINING" || c.phase == "ROLLING_BACK" {
+				require.Positive(t, sealed)
+				require.Less(t, sealed, 5)
+			}
+			d.takeOver()
+			d.follow(d.second.admin, d.course)
+			d.tell(d.course)
+			require.Equal(t, c.end, d.course.last.State, shown(d.course.last))
+			d.requireEachWrites(func(e entry) bool { return e.at().After(d.course.states[string(c.end)]) }, "after the change")
+			d.stop("--resharded")
+			d.requireEnd(c.end)
+		})
+	}
+}
+
+// death is a change of the shard count whose coordinator dies. Consumers and publisher
+// reach the coordinators through a proxy, as through a load balancer.
+type death struct {
+	*scaling
+	proxy  *proxy
+	second *twin
+	course *course
+}
+
+func startDeath(t *testing.T, interval string) *death {
+	t.Helper()
+	const everyStep, everyScan = "--coordination-event-loop-reshard-interval", "--coordination-event-loop-reshard-scan"
+	d := &death{scaling: startScaling(t, "--coordination-routing-lease", shortRouting.String(), everyStep, interval)}
+	d.createStream()
+	d.second = d.startTwin(everyStep, "100ms", everyScan, "500ms")
+	d.proxy = startProxy(t, d.address)
+	d.front = "http://" + d.proxy.address()
+	d.load("publisher", 400)
+	d.read(2, "--workers", "4")
+	require.NoError(t, d.rdb.XGroupCreate(t.Context(), routing.StreamKey(stream, stuck), "guest", "0").Err())
+	freeze(t, d.second.process)
+	t.Cleanup(func() { _ = d.second.cmd.Process.Kill() })
+	return d
+}
+
+// seen asks the coordinator that is to die.
+func (d *death) seen(what string, is func(m *protocol.Migration) bool) {
+	d.t.Helper()
+	d.eventually(func() bool {
+		m, err := d.admin.Migration(d.t.Context(), stream, group, d.course.id)
+		return err == nil && is(m)
+	}, what)
+}
+
+func (d *death) active() {
+	d.t.Helper()
+	d.seen("the change is active", func(m *protocol.Migration) bool { return m.State == protocol.MigrationActive })
+}
+
+// sealing waits until all removed shards but the stuck one are sealed.
+func (d *death) sealing() {
+	d.t.Helper()
+	d.seen("shards are sealed", func(m *protocol.Migration) bool { return m.Progress.Done == m.Progress.Total-1 })
+	m, err := d.admin.Migration(d.t.Context(), stream, group, d.course.id)
+	require.NoError(d.t, err)
+	last := m.Progress.Shards[len(m.Progress.Shards)-1]
+	require.Equal(d.t, stuck, last.ShardIndex)
+	require.Equal(d.t, protocol.DrainUnread, *last.Reason)
+	require.Equal(d.t, "guest", *last.BlockingGroup)
+}
+
+func (d *death) rollingBack() {
+	d.t.Helper()
+	d.sealing()
+	_, err := d.admin.Rollback(d.t.Context(), stream, group, d.course.id, protocol.RollbackRequest{
+		RequestedBy: "e2e", Reason: "second thoughts",
+	})
+	require.NoError(d.t, err)
+}
+
+// recorded returns what the stream's record says.
+func (d *death) recorded() (phase string, sealed int) {
+	d.t.Helper()
+	text, err := d.rdb.HGet(d.t.Context(), "redis-stream:coord:{"+stream+"}:stream", "aggregate").Result()
+	require.NoError(d.t, err)
+	var record struct {
+		Resharding struct {
+			Phase  string
+			Shards []struct{ Step string }
+		}
+	}
+	require.NoError(d.t, json.Unmarshal([]byte(text), &record))
+	for _, one := range record.Resharding.Shards {
+		if one.Step == "SEALED" {
+			sealed++
+		}
+	}
+	return record.Resharding.Phase, sealed
+}
+
+// takeOver wakes the other coordinator and has the guest go.
+func (d *death) takeOver() {
+	d.t.Helper()
+	d.proxy.turn(d.second.address)
+	thaw(d.t, d.second.process)
+	d.eventually(func() bool {
+		m, err := d.second.admin.Migration(d.t.Context(), stream, group, d.course.id)
+		return err == nil && m.State != "" // it answers
+	}, "the other coordinator answers")
+	err := d.rdb.XGroupDestroy(d.t.Context(), routing.StreamKey(stream, stuck), "guest").Err()
+	if err != nil { // sealed in the meantime is impossible: the guest has not read it
+		require.NotErrorIs(d.t, err, redis.Nil)
+		require.NoError(d.t, err)
+	}
+}
+
+// requireEnd shows where the records are.
+func (d *death) requireEnd(end protocol.MigrationState) {
+	d.t.Helper()
+	if end == protocol.MigrationDeprecated {
+		d.requireSealed(d.course, 3, shards)
+		d.requireKept(3, d.course)
+		return
+	}
+	d.requireKept(shards)
+	for shard := range shards {
+		require.Equal(d.t, "stream", d.rdb.Type(d.t.Context(), routing.StreamKey(stream, shard)).Val())
+	}
+	kept, err := d.rdb.Keys(d.t.Context(), "redis-stream:coord:retired:*").Result()
+	require.NoError(d.t, err)
+	require.Empty(d.t, kept, "the entries are back")
+	requireNoProblem(d.t, d.second.admin)
+}
+
+func requireNoProblem(t *testing.T, admin *client.Admin) {
+	t.Helper()
+	health, err := admin.Health(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "UP", health.Status, strings.Join(health.Problems, "; "))
+}
