@@ -77,7 +77,7 @@ func checkShards(g *group.Group) error {
 	switch {
 	case len(g.Target) != len(g.Holds):
 		return corrupt("holds", "has another length than target")
-	case g.ShardCount < 0 || g.ShardCount > len(g.Target) || g.Removed < 0 || g.Removed > len(g.Target)-g.ShardCount:
+	case g.ShardCount < 0 || g.Removed < 0 || g.Removed > len(g.Target)-g.ShardCount:
 		return corrupt("shardCount", "is negative, or with removed above the target's length")
 	case g.LayoutVersion < 0 || g.LayoutVersion > maxNumber:
 		return corrupt("layoutVersion", "is out of range")

@@ -10,6 +10,7 @@ import (
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/codec"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/group"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/stream"
 )
 
 // seeds adds a golden record and every damaged form of it.
@@ -101,7 +102,8 @@ func requests(g *group.Group) []*protocol.HeartbeatRequest {
 	return list
 }
 
-// FuzzDecodeStream: whatever a store returns is refused by name or can be written again.
+// FuzzDecodeStream: whatever a store returns is refused by name, or is a record that can be
+// written again and that a driver can go on with.
 func FuzzDecodeStream(f *testing.F) {
 	seeds(f, "stream.json", streamDamage())
 	seeds(f, "stream-drain.json", drainDamage())
@@ -119,10 +121,43 @@ func FuzzDecodeStream(f *testing.F) {
 		written, err := codec.EncodeStream(again)
 		require.NoError(t, err)
 		require.Equal(t, string(kept), string(written))
+		for _, next := range nextOf(s) {
+			data, err := codec.EncodeStream(next)
+			require.NoError(t, err)
+			_, err = codec.DecodeStream(codec.Schema, data)
+			require.NoError(t, err, "%s\n%s", kept, data)
+		}
 		for _, g := range s.Groups {
 			found, ok := s.Find(g.Name)
 			require.True(t, ok)
 			require.Equal(t, g, found)
 		}
 	})
+}
+
+// nextOf returns what may become of a stream's record next, if its numbers have room and
+// its shards are few.
+func nextOf(s stream.Stream) []stream.Stream {
+	const room, now = 1<<62 - 1<<30, 1_767_225_800_000
+	if s.MetadataVersion > room || s.LayoutVersion > room || s.ReadCount() > 1000 {
+		return nil
+	}
+	all := []stream.Stream{s.WithLost(s.Readable(), now), s.WithFound(s.Lost), s.Overtaken(s.LayoutVersion + 1), s.Marked(9, now)}
+	r := s.Resharding
+	if r == nil {
+		next, _ := s.Scaled("R9", s.ShardCount+1, stream.Order{}, "", now)
+		return append(all, next)
+	}
+	if r.From > 1000 || r.To > 1000 {
+		return all
+	}
+	back, _ := s.RollingBack(r.ID, stream.Order{}, now)
+	for _, reason := range []string{"", "UNREAD"} {
+		next := onward(s, now, func() string { return reason })
+		all = append(all, next)
+		if next.Resharding != nil {
+			all = append(all, onward(next, now, func() string { return reason }))
+		}
+	}
+	return append(all, back, onward(back, now, func() string { return "" }), s.Stopped("x", now), s.Raised(9, now))
 }

@@ -45,7 +45,7 @@ func streamStep(t *rapid.T, s stream.Stream, now int64) stream.Stream {
 	case kind == 9:
 		next = s.Stopped("connection refused", now)
 	default:
-		next = onward(t, s, now)
+		next = onward(s, now, func() string { return rapid.SampledFrom([]string{"", "", "UNREAD"}).Draw(t, "reason") })
 	}
 	if err != nil {
 		return s
@@ -53,13 +53,13 @@ func streamStep(t *rapid.T, s stream.Stream, now int64) stream.Stream {
 	return next
 }
 
-// onward takes a resharding a step further, as its driver does.
-func onward(t *rapid.T, s stream.Stream, now int64) stream.Stream {
+// onward takes a resharding a step further, as its driver does. reason says why a shard is
+// not empty, "" when it is.
+func onward(s stream.Stream, now int64, reason func() string) stream.Stream {
 	r := s.Resharding
 	found := func(indexes []int) (all []stream.Judged) {
 		for _, i := range indexes {
-			reason := rapid.SampledFrom([]string{"", "", "UNREAD"}).Draw(t, "reason")
-			all = append(all, stream.Judged{Index: i, Reason: reason, Proof: "LAG", Evidence: "empty"})
+			all = append(all, stream.Judged{Index: i, Reason: reason(), Proof: "LAG", Evidence: "empty"})
 		}
 		return all
 	}
