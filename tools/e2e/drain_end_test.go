@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+	"github.com/redis-stream-coordinator/rsc/libs/routing"
 )
 
 // Protocol L3, L4: what is removed is not sealed while nobody has read it, however long
@@ -103,6 +104,59 @@ func TestConsumersThatDiedAfterTheBacklogDoNotKeepADrain(t *testing.T) {
 	require.Equal(t, len(names), count[protocol.EventExpire], told)
 	require.Zero(t, count[protocol.EventFenceTimeout], told)
 	t.Logf("flight recorder: %s", told)
+}
+
+// Protocol L4: what dead consumers had in hand was not handled. It keeps the drain, which
+// names them, until somebody takes it over.
+func TestRecordsInTheHandsOfTheDeadKeepADrain(t *testing.T) {
+	t.Parallel()
+	const records, from, to = 800, 4, 1
+	d := startDrainage(t, from)
+	dead := []*process{d.consume("c1", "--work", "20ms", "--batch", "1000"), d.consume("c2", "--work", "20ms", "--batch", "1000")}
+	d.stable(len(dead))
+	d.publish(records, "--publish-batch", "800").wait()
+	removed := indexRange(to, from)
+	d.eventually(func() bool { return d.handled("c1", "c2") > records/20 && d.delivered(removed...) }, "all are delivered, some are handled")
+	for _, one := range dead {
+		one.kill()
+	}
+	id := d.scale(to)
+	waits := func(l looked) bool {
+		return l.is(map[int]protocol.DrainReason{1: protocol.DrainPending, 2: protocol.DrainPending, 3: protocol.DrainPending})
+	}
+	last := d.until(id, waits, "what they had in hand is pending")
+	for index, one := range last.drains() {
+		require.Contains(t, []string{"c1", "c2"}, *one.BlockingConsumer, "shard %d", index)
+		require.Positive(t, *one.Pending)
+	}
+	d.eventually(func() bool {
+		count, _ := d.causes()
+		return count[protocol.EventExpire] == len(dead)
+	}, "their leases are over")
+	d.stays(id, time.Second, waits, "that changes nothing")
+	d.requireUnconfirmable(id, removed...)
+
+	heir := d.consume("heir")
+	d.over(id, protocol.MigrationDeprecated)
+	d.requireSealed(id, removed...)
+	d.handleAll(records, []string{"c1", "c2", "heir"})
+	heir.release()
+	proof := prove(d.allLedgers())
+	require.Zero(t, proof.lost)
+	t.Logf("%d handled, %d begun twice", proof.handled, proof.handlings-proof.handled)
+}
+
+// delivered tells whether nothing on the shards is left to be given to the group.
+func (d *drainage) delivered(indexes ...int) bool {
+	d.t.Helper()
+	for _, index := range indexes {
+		groups, err := d.rdb.XInfoGroups(d.t.Context(), routing.StreamKey(stream, index)).Result()
+		require.NoError(d.t, err)
+		if groups[0].Lag != 0 || groups[0].Pending == 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // givenBack counts the shards that members gave back by a report since then.
