@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -203,14 +204,17 @@ func TestNeedsOfAStreamAreTold(t *testing.T) {
 		a := &member{id: "a", incarnation: "i"}
 		a.beat(m.t, l)
 		a.beat(m.t, l)
+		synctest.Wait() // the answer comes first
 		require.Empty(t, told)
 		req := a.request()
 		req.ShardProgress = []protocol.ShardProgress{{Shard: a.owned[0]}, {Shard: a.owned[1], Error: protocol.ShardErrorGroupMissing}}
 		_, err := l.Heartbeat(m.t.Context(), "orders", "g", req)
 		require.NoError(t, err)
+		synctest.Wait()
 		require.Equal(t, []loop.Need{loop.ShardMissing}, told)
 		a.version += 5 // of a history that the store has lost
 		a.beat(m.t, l)
+		synctest.Wait()
 		require.Equal(t, []loop.Need{loop.ShardMissing, loop.Corrected}, told)
 	})
 }
