@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/redis-stream-coordinator/rsc/libs/client"
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 )
 
@@ -16,38 +17,9 @@ import (
 // seconds old, one that is frozen past its routing lease and woken. Two coordinators serve.
 func TestAStreamIsScaledUnderLoad(t *testing.T) {
 	t.Parallel()
-	const (
-		records = 100_000
-		// old is the age of the old routing when the count changes, refresh how often it is
-		// asked for.
-		old, refresh = 3 * time.Second, 7 * time.Second
-	)
-	s := startScaling(t)
-	s.createStream()
-	s.publish(records, "--publish-batch", "2000").wait()
-	second := s.secondCoordinator()
-	s.load("usual", 300)
-	frozen := s.load("frozen", 300)
-	s.load("old", 300, "--refresh-every", refresh.String())
-	s.read(3, "--work", "300us", "--workers", "4")
-	asked := s.ledger("old")[0].at() // for its routing, when its ledger began
-	s.eventually(func() bool { return time.Since(asked) >= old }, "the routing is old")
-	require.Less(t, time.Since(asked), refresh*9/10, "the old routing was not asked for again")
-
-	freeze(t, frozen)
-	stopped := time.Now()
-	handled := s.handled(s.names...)
-	in := s.scale(s.admin, 3)
-	in = s.follow(second, in)
-	require.Equal(t, protocol.MigrationDeprecated, in.last.State)
-	s.tell(in)
-	s.requireSealed(in, 3, shards)
-	thaw(t, frozen)
-	t.Logf("%d of the backlog were unread when the count changed", records-handled)
-	require.Greater(t, records-handled, records/2)
-	require.Greater(t, time.Since(stopped), protocol.DefaultRoutingLease, "it was frozen past its lease")
-	s.requireOldRouting(in, asked, stopped)
-	s.requireWoken(stopped, time.Now())
+	s := scalingOf(startSuite(t))
+	second := s.startTwin().admin
+	s.scaleIn(second, 100_000)
 
 	out := s.follow(s.admin, s.scale(second, 12))
 	s.tell(out)
@@ -63,7 +35,53 @@ func TestAStreamIsScaledUnderLoad(t *testing.T) {
 	s.requireEachWrites(func(e entry) bool { return e.at().After(again.asked) }, "the stream again")
 
 	s.stop("--resharded")
-	s.requireKept(4, in, none)
+	s.requireKept()
+}
+
+// TestAStreamIsScaledUnderLoadOnACluster: 8 shards become 3 and 12, on three nodes.
+func TestAStreamIsScaledUnderLoadOnACluster(t *testing.T) {
+	t.Parallel()
+	s := scalingOf(startClusterSuite(t))
+	s.scaleIn(s.admin, 60_000)
+	out := s.follow(s.admin, s.scale(s.admin, 12))
+	s.tell(out)
+	s.requireEachWrites(func(e entry) bool { return e.Shard >= 3 && e.at().After(out.asked) }, "the added shards")
+	s.stop("--resharded")
+	s.requireKept()
+}
+
+// scaleIn starts the load on 8 shards with a backlog, and has 3 of them left.
+func (s *scaling) scaleIn(admin *client.Admin, records int) {
+	s.t.Helper()
+	const (
+		// old is the age of the old routing when the count changes, refresh how often it is
+		// asked for.
+		old, refresh = 3 * time.Second, 7 * time.Second
+	)
+	t := s.t
+	s.createStream()
+	s.publish(records, "--publish-batch", "2000").wait()
+	s.load("usual", 300)
+	frozen := s.load("frozen", 300)
+	s.read(3, "--work", "300us", "--workers", "2")
+	s.load("old", 300, "--refresh-every", refresh.String())
+	asked := s.ledger("old")[0].at() // for its routing, when its ledger began
+	s.eventually(func() bool { return time.Since(asked) >= old }, "the routing is old")
+	require.Less(t, time.Since(asked), refresh*9/10, "the old routing was not asked for again")
+
+	freeze(t, frozen)
+	stopped := time.Now()
+	handled := s.handled(s.names...)
+	in := s.follow(admin, s.scale(s.admin, 3))
+	require.Equal(t, protocol.MigrationDeprecated, in.last.State)
+	s.tell(in)
+	s.requireSealed(in, 3, shards)
+	thaw(t, frozen)
+	t.Logf("%d of the backlog were unread when the count changed", records-handled)
+	require.Greater(t, records-handled, records/3)
+	require.Greater(t, time.Since(stopped), protocol.DefaultRoutingLease, "it was frozen past its lease")
+	s.requireOldRouting(in, asked, stopped)
+	s.requireWoken(stopped, time.Now())
 }
 
 // requireOldRouting shows that records found their shard by the routing of before, long

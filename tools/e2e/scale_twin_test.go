@@ -34,9 +34,3 @@ func (s *suite) startTwin(settings ...string) *twin {
 	require.False(s.t, w.ended(), "it has ended:\n%s", w.all.tail())
 	return w
 }
-
-// secondCoordinator starts one more coordinator and returns its Admin.
-func (s *suite) secondCoordinator(settings ...string) *client.Admin {
-	s.t.Helper()
-	return s.startTwin(settings...).admin
-}
