@@ -35,8 +35,11 @@ func TestL2Settled(t *testing.T) {
 			w.adopt(group.Layout{Version: 2, ShardCount: 2, ReadCount: 2, Lost: []int{1}})
 			w.beat("A")
 		}, false},
-		"the owner is away for a while":  {func(w *world) { w.beat("A"); w.beat("A epoch=-2 own=none") }, true},
-		"the barrier is up":              {func(w *world) { w.identity = "store-2"; w.apply(nil, w.snap()) }, false},
+		"the owner is away for a while": {func(w *world) { w.beat("A"); w.beat("A epoch=-2 own=none") }, true},
+		"the barrier is up":             {func(w *world) { w.identity = "store-2"; w.apply(nil, w.snap()) }, false},
+		"the barrier of a new life is up": {func(w *world) {
+			w.g = group.New(w.cfg, group.Birth{Layout: group.Whole(2), Lineage: "L", Now: w.now, Barrier: true})
+		}, false},
 		"a round is open":                {func(w *world) { w.beat("A"); w.identity = "store-2"; w.apply(nil, w.snap()); unbar(w) }, false},
 		"the round is over":              {func(w *world) { w.identity = "store-2"; w.apply(nil, w.snap()); unbar(w) }, true},
 		"somebody left and all is moved": {func(w *world) { w.beat("A"); w.beat("B"); w.beat("B epoch=-1 own=none") }, true},

@@ -1,0 +1,266 @@
+package explore
+
+import (
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/group"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/stream"
+)
+
+// Events appends to list what may happen now, the simpler ones first.
+func (w *World) Events(list []Event) []Event {
+	for i := range w.env.setup.Pauses {
+		list = append(list, Event{Kind: Pause, Arg: int8(i)})
+	}
+	for _, p := range w.procs {
+		list = w.eventsOf(p, list)
+	}
+	if len(w.procs) < w.env.setup.Processes {
+		for i := range w.env.setup.members() {
+			if w.idFree(memberID(i)) {
+				list = w.newcomers(list, Event{Kind: Start, Arg: int8(i), Life: int16(w.lives + 1)})
+			}
+		}
+	}
+	for i := range w.bag {
+		list = w.eventsOfMessage(i, list)
+	}
+	for pod := range w.env.setup.Pods {
+		list = w.eventsOfPod(int8(pod), list)
+	}
+	return w.eventsOfRecord(w.eventsOfStore(list))
+}
+
+// members are how many ids there are.
+func (s *Setup) members() int { return min(memberIDs, s.Processes) }
+
+func (w *World) idFree(id string) bool {
+	for _, p := range w.procs {
+		if p.id == id {
+			return false
+		}
+	}
+	return true
+}
+
+// newcomers appends the event, and the same with an old client.
+func (w *World) newcomers(list []Event, e Event) []Event {
+	list = append(list, e)
+	if w.may(OldClients) {
+		e.Mode = 1
+		list = append(list, e)
+	}
+	return list
+}
+
+// eventsOf lists what a process may do.
+func (w *World) eventsOf(p *process, list []Event) []Event {
+	life := int16(p.life)
+	for pod := range w.env.setup.Pods {
+		list = append(list, Event{Kind: RoundTrip, Life: life, Pod: int8(pod)})
+	}
+	list = append(list, Event{Kind: Send, Life: life})
+	if !w.has(Slowness) && w.givesBack(p, revokedPhase) {
+		list = append(list, Event{Kind: Handled, Life: life})
+	}
+	if w.may(Goodbyes) && p.parting == 0 {
+		if !p.isOld() && !p.leaving {
+			list = append(list, Event{Kind: Leave, Life: life})
+		}
+		list = append(list, Event{Kind: Depart, Life: life}, Event{Kind: Depart, Life: life, Mode: 1})
+	}
+	if w.may(Crashes) {
+		list = append(list, Event{Kind: Crash, Life: life}, Event{Kind: Crash, Life: life, Mode: 1})
+	}
+	if w.may(Twins) && len(w.procs) < w.env.setup.Processes {
+		twin := Event{Kind: Twin, Life: life}
+		if list = append(list, twin); p.isOld() {
+			twin.Mode = 1
+			list = append(list, twin)
+		}
+	}
+	if w.may(BadReports) && p.parting == 0 {
+		for shard := range w.env.setup.most() {
+			if !w.knows(p, shard) {
+				list = append(list, Event{Kind: Lie, Life: life, Arg: int8(shard)})
+			}
+		}
+		if w.givesBack(p, revokedPhase) {
+			list = append(list, Event{Kind: Lie, Life: life, Mode: 1})
+		}
+	}
+	return list
+}
+
+// eventsOfMessage lists what may become of a message.
+func (w *World) eventsOfMessage(i int, list []Event) []Event {
+	m := w.bag[i]
+	age := int8(0)
+	for _, n := range w.bag[i+1:] {
+		if n.life == m.life && (n.resp == nil) == (m.resp == nil) {
+			age++
+		}
+	}
+	e := Event{Kind: Return, Life: int16(m.life), Age: age}
+	if m.resp != nil {
+		list = append(list, e)
+		if w.may(Duplicates) {
+			list = append(list, Event{Kind: Return, Life: e.Life, Age: age, Mode: Repeated})
+		}
+	} else {
+		list = w.deliveries(i, e, list)
+	}
+	if w.may(Drops) {
+		drop := Event{Kind: Drop, Life: e.Life, Age: age}
+		if m.resp != nil {
+			drop.Mode = 1
+		}
+		list = append(list, drop)
+	}
+	return list
+}
+
+func (w *World) deliveries(i int, e Event, list []Event) []Event {
+	e.Kind = Deliver
+	for pod := range w.env.setup.Pods {
+		e.Pod = int8(pod)
+		add := func(mode int8) {
+			e.Mode = mode
+			list = append(list, e)
+		}
+		add(AtOnce)
+		if w.coords[pod].cache != nil {
+			add(Cached)
+		}
+		if w.may(Delays) {
+			add(Later)
+		}
+		if w.may(Batches) && w.nextRequest(i) >= 0 {
+			add(Batched)
+			if w.may(Delays) {
+				add(BatchedLater)
+			}
+		}
+		if w.may(Duplicates) {
+			add(Repeated)
+		}
+	}
+	return list
+}
+
+// nextRequest returns the place of another request under way, -1 when there is none.
+func (w *World) nextRequest(not int) int {
+	for i, m := range w.bag {
+		if i != not && m.resp == nil {
+			return i
+		}
+	}
+	return -1
+}
+
+// eventsOfPod lists what a coordinator may do on its own.
+func (w *World) eventsOfPod(pod int8, list []Event) []Event {
+	c := &w.coords[pod]
+	list = append(list, Event{Kind: Tick, Pod: pod})
+	if w.may(Delays) {
+		list = append(list, Event{Kind: Tick, Pod: pod, Mode: Later})
+	}
+	if c.pending != nil {
+		list = append(list, Event{Kind: Conclude, Pod: pod})
+		if w.may(PodCrashes) {
+			list = append(list, Event{Kind: Conclude, Pod: pod, Mode: int8(beforeCommit)},
+				Event{Kind: Conclude, Pod: pod, Mode: int8(beforeAnswer)})
+		}
+	} else if w.may(PodCrashes) && (c.cache != nil || c.seen != group.Sighting{}) {
+		list = append(list, Event{Kind: Restart, Pod: pod})
+	}
+	if w.may(Orders) {
+		list = append(list, Event{Kind: OrderBarrier, Pod: pod})
+		for _, p := range w.procs {
+			list = append(list, Event{Kind: OrderFence, Pod: pod, Arg: int8(p.id[0] - 'a')})
+		}
+	}
+	if w.may(Unbars) {
+		list = append(list, Event{Kind: OrderUnbar, Pod: pod})
+	}
+	if !w.has(Scaling) {
+		return list
+	}
+	if !w.ready(int(pod)) {
+		list = append(list, Event{Kind: Drive, Pod: pod})
+		if w.may(Delays) {
+			list = append(list, Event{Kind: Drive, Pod: pod, Mode: 1})
+		}
+		if w.may(Batches) && len(w.bag) > 0 && w.bag[0].resp == nil {
+			list = append(list, Event{Kind: Drive, Pod: pod, Mode: 2})
+		}
+		return list
+	}
+	return w.drives(pod, c.drive, list)
+}
+
+// drives lists what Redis may say to the driver.
+func (w *World) drives(pod int8, d *drive, list []Event) []Event {
+	list = append(list, Event{Kind: Drive, Pod: pod})
+	if len(d.rec.Lost) > 0 {
+		list = append(list, Event{Kind: Drive, Pod: pod, Arg: int8(notMadeAgain)})
+	}
+	if r := d.rec.Resharding; r != nil {
+		for unread := range min(len(r.At(stream.StepReading))+len(r.At(stream.StepClosing)), 2) {
+			list = append(list, Event{Kind: Drive, Pod: pod, Arg: int8(1) << unread})
+		}
+	}
+	return list
+}
+
+// eventsOfStore lists what may befall the store.
+func (w *World) eventsOfStore(list []Event) []Event {
+	if w.may(Slowness) {
+		for _, rounds := range []int8{2, 8, 22} {
+			list = append(list, Event{Kind: Calm, Arg: rounds})
+		}
+	}
+	if w.may(FailOvers) {
+		for lost := range w.losable() + 1 {
+			list = append(list, Event{Kind: FailOver, Arg: int8(lost)})
+		}
+	}
+	if w.may(Jumps) {
+		for _, fifths := range []int8{1, 5, 15} {
+			list = append(list, Event{Kind: Jump, Arg: fifths})
+		}
+	}
+	if w.may(LostLiveness) {
+		for _, l := range w.store.live {
+			list = append(list, Event{Kind: LoseLiveness, Arg: int8(l.id[0] - 'a')})
+		}
+	}
+	if w.may(Recreations) {
+		list = append(list, Event{Kind: Recreate})
+	}
+	return list
+}
+
+// eventsOfRecord lists what may befall the record of the stream.
+func (w *World) eventsOfRecord(list []Event) []Event {
+	rec := &w.stream.rec
+	if w.may(Scaling) && rec.Resharding == nil {
+		for to := range w.env.setup.most() + 1 {
+			if to != rec.ShardCount {
+				list = append(list, Event{Kind: Scale, Arg: int8(to)})
+			}
+		}
+	}
+	if w.may(Rollbacks) && rec.Resharding != nil && rec.Resharding.MayRollBack() {
+		list = append(list, Event{Kind: RollBack})
+	}
+	if w.may(LostShards) {
+		for shard := range rec.ReadCount() {
+			list = append(list, Event{Kind: LoseShard, Arg: int8(shard)})
+		}
+	}
+	if w.may(StreamLosses) {
+		for n := range w.stream.history {
+			list = append(list, Event{Kind: StreamFallsBack, Arg: int8(n + 1)})
+		}
+	}
+	return list
+}

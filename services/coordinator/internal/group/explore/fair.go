@@ -1,0 +1,151 @@
+package explore
+
+import (
+	"slices"
+
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/group"
+)
+
+// reshardingBound is how much longer than V1 a whole resharding may take on a fair day, in ms:
+// a routing lease, and a heartbeat interval for each step of the driver.
+const reshardingBound = routingLease + 12_000
+
+// SettleFairly goes on without faults: every process heartbeats when it is due, handlers end,
+// coordinators tick. Within the bound of V1 the group is stable, and then nothing changes any
+// more (I15).
+func (w *World) SettleFairly() {
+	for pod := range w.env.setup.Pods {
+		w.clear(pod)
+	}
+	w.bag = nil
+	w.logf("from here on nothing fails")
+	cfg := w.env.cfg
+	bound := w.now + ms(2*cfg.Lease+cfg.RebalanceTimeout+4*cfg.HeartbeatInterval)
+	ends := bound // V3: and then every removed shard is sealed
+	if w.has(Scaling) {
+		ends += reshardingBound
+	}
+	for round := 0; !w.settled() || !w.reshaped(); round++ {
+		if w.now > ends {
+			w.late()
+			return
+		}
+		if w.fairRound(round); w.broken != nil {
+			return
+		}
+	}
+	since := w.now
+	for round := 0; w.now < since+ms(cfg.Lease)+2000 && w.broken == nil; round++ {
+		w.fairRound(round)
+		if w.broken == nil && !(w.settled() && w.reshaped()) {
+			w.violated("I15", "stable at %d, not any more at %d: %s", since, w.now, w.stateText())
+		}
+	}
+}
+
+// late says which promise is broken when the bound is over.
+func (w *World) late() {
+	switch {
+	case !w.reshaped():
+		w.violated("V3", "the resharding does not end: %+v\n%s", w.stream.rec, w.stateText())
+	case w.store.g.Round != nil:
+		w.violated("V2", "a correction round is still open after the bound: %s", w.stateText())
+	default:
+		w.violated("V1", "not stable after the bound: %s", w.stateText())
+	}
+}
+
+// fairRound is one heartbeat interval.
+func (w *World) fairRound(round int) {
+	pods := w.env.setup.Pods
+	for i, p := range slices.Clone(w.procs) {
+		if p.sdk == nil || p.sdk.Due() <= w.at() || p.parting != 0 {
+			w.roundTrip(p.life, (round+i)%pods)
+		}
+		if p = w.edit(p.life); p != nil && !p.isOld() {
+			w.drained(p)
+			if p.leaving && p.parting == 0 && p.sdk.Idle() {
+				w.doDepart(Event{Life: int16(p.life)})
+				w.bag = nil
+			}
+		}
+		w.checkState()
+	}
+	w.now += ms(w.env.cfg.HeartbeatInterval)
+	w.clear(round % pods)
+	w.hand(round%pods, nil, AtOnce)
+	if w.has(Scaling) {
+		w.driveOn(0, 0, false, false)
+		w.driveOn(0, 0, false, false)
+	}
+	w.checkState()
+}
+
+// reshaped tells whether the stream's record is at rest and the group has copied it (V3).
+func (w *World) reshaped() bool {
+	rec := &w.stream.rec
+	return rec.Resharding == nil && len(rec.Lost) == 0 && sameLayout(layoutOf(rec), w.store.g.LayoutOf())
+}
+
+// settled tells whether the group is STABLE (I15): reported = held = target, nothing
+// lingers, no round, and every member id that has a process has one that reads.
+func (w *World) settled() bool {
+	g := w.store.g
+	if g.Round != nil || g.BarrierUntil != 0 || w.store.lostUnnoticed() {
+		return false
+	}
+	for pod := range w.env.setup.Pods {
+		if w.jumped(&w.coords[pod]) || w.recalls(&w.coords[pod]) {
+			return false
+		}
+	}
+	for shard, h := range g.Holds {
+		if h.Member != g.Target[shard] || h.Told || h.Lingers != 0 || h.Member == "" && g.Open(shard) && len(w.procs) > 0 {
+			return false
+		}
+	}
+	for _, m := range g.Members {
+		if _, known := w.store.live.get(m.ID); !known && (m.Listening() || m.State == group.Suspended) {
+			return false // lost, and nobody has looked
+		}
+		if m.Listening() && !w.served(m) || m.State == group.Suspended || m.State == group.Waiting {
+			return false
+		}
+	}
+	for _, p := range w.procs {
+		if m, found := g.Find(p.id); !found || m.State != group.Active || p.leaving || p.parting != 0 || w.readers(p.id) > 1 {
+			return false
+		}
+	}
+	return true
+}
+
+// served tells whether a process of the member reads exactly its target.
+func (w *World) served(m group.Member) bool {
+	return slices.ContainsFunc(w.procs, func(p *process) bool {
+		if p.id != m.ID || p.incarnation != m.Incarnation || !w.leased(p) {
+			return false
+		}
+		for shard, target := range w.store.g.Target {
+			if w.mayRead(p, shard) != (target == m.ID) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// readers counts the processes under one id that read anything.
+func (w *World) readers(id string) int {
+	n := 0
+	for _, p := range w.procs {
+		reads := false
+		for shard := range w.env.setup.most() {
+			reads = reads || w.mayRead(p, shard)
+		}
+		if p.id == id && reads {
+			n++
+		}
+	}
+	return n
+}

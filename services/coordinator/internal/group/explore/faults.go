@@ -1,0 +1,182 @@
+package explore
+
+import (
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/group"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/stream"
+)
+
+func (w *World) doRestart(e Event) bool {
+	c := &w.coords[e.Pod]
+	if c.pending != nil || !w.spend(PodCrashes) {
+		return false
+	}
+	w.logf("%s restarts", podName(int(e.Pod)))
+	w.forgetPod(int(e.Pod))
+	return true
+}
+
+// losable tells how many commits a failover may lose. Where an old client can take over from
+// another one none is lost: two processes without an incarnation that both have been let in,
+// one of them in a lost commit, cannot be told apart.
+func (w *World) losable() int {
+	if w.has(OldClients) && (w.has(Twins) || w.has(Crashes)) {
+		return 0
+	}
+	return w.store.commits()
+}
+
+// doFailOver puts the store back by up to two commits, under another identity (M1).
+func (w *World) doFailOver(e Event) bool {
+	if int(e.Arg) > w.losable() || !w.spend(FailOvers) {
+		return false
+	}
+	w.store.failOver(int(e.Arg))
+	w.env.script.failedOver(w)
+	w.losses++
+	w.visit("failover")
+	w.logf("the store fails over and loses %d commits, now %s", e.Arg, w.store.identity)
+	w.excuse("")
+	return true
+}
+
+// doJump moves the store's clock ahead; both coordinators have seen it before (T1).
+func (w *World) doJump(e Event) bool {
+	if !w.spend(Jumps) {
+		return false
+	}
+	w.offset += ms(w.env.cfg.Lease) / 5 * int64(e.Arg)
+	w.jumps++
+	w.env.script.jumped(w)
+	for i := range w.coords {
+		w.coords[i].cache = nil
+	}
+	w.visit("jump")
+	w.logf("the store's clock jumps to %d", w.clock())
+	return true
+}
+
+// doLoseLiveness takes away what the store has of one member beside the structure (M1).
+func (w *World) doLoseLiveness(e Event) bool {
+	id := memberID(int(e.Arg))
+	if _, found := w.store.live.get(id); !found || !w.spend(LostLiveness) {
+		return false
+	}
+	w.store.live = w.store.live.without(id)
+	w.env.script.line("lose %s", id)
+	w.losses++
+	w.visit("lost liveness")
+	w.logf("the liveness of %s is lost", id)
+	return true
+}
+
+// doRecreate deletes the group's key; it is created again on the shards as they are (J1, M6).
+func (w *World) doRecreate(Event) bool {
+	if !w.spend(Recreations) {
+		return false
+	}
+	s := &w.store
+	s.keep()
+	s.g, s.live, s.servedAt = w.birth(s.identity, true), nil, w.clock()
+	s.tokens++
+	s.token = s.tokens
+	w.env.script.unsayable("the group is created again")
+	w.losses++
+	w.visit("recreated")
+	w.logf("the group is created again, %s", s.g.Lineage)
+	w.excuse("")
+	return true
+}
+
+// doOrder lets a coordinator carry out an operator's order.
+func (w *World) doOrder(e Event) bool {
+	o, fault := group.Order{Kind: group.OrderBarrier}, Orders
+	switch e.Kind {
+	case OrderUnbar:
+		o.Kind, fault = group.OrderUnbar, Unbars
+	case OrderFence:
+		o.Kind, o.Member = group.OrderFence, memberID(int(e.Arg))
+	default:
+	}
+	if !w.spend(fault) {
+		return false
+	}
+	w.clear(int(e.Pod))
+	w.begin(int(e.Pod), nil, errand{order: &o})
+	w.conclude(int(e.Pod), lasts)
+	return true
+}
+
+func (w *World) doDrive(e Event) bool {
+	if e.Mode == 1 && !w.spend(Delays) {
+		return false
+	}
+	w.driveOn(int(e.Pod), verdict(e.Arg), e.Mode == 2, e.Mode == 1)
+	return true
+}
+
+// change stores a change of the stream's record.
+func (w *World) change(next stream.Stream, err error, what string) {
+	if err != nil {
+		w.violated("engine", "%s: %v", what, err)
+		return
+	}
+	if !w.storeRecord(&w.stream.rec, next) {
+		w.violated("engine", "%s: the record has moved", what)
+	}
+	w.visit(what)
+	w.logf("stream v%d: %s, layout %d", next.MetadataVersion, what, next.LayoutVersion)
+}
+
+// doScale begins a resharding to any other count.
+func (w *World) doScale(e Event) bool {
+	rec := w.stream.rec
+	if rec.Resharding != nil || rec.ShardCount == int(e.Arg) || !w.spend(Scaling) {
+		return false
+	}
+	w.requests++
+	next, err := rec.Scaled(numbered("R", w.requests), int(e.Arg), stream.Order{RequestID: "scale"}, "", int64(w.clock()))
+	what := "scale-out"
+	if int(e.Arg) < rec.ShardCount {
+		what = "scale-in"
+	}
+	w.change(next, err, what)
+	return true
+}
+
+func (w *World) doRollBack(Event) bool {
+	r := w.stream.rec.Resharding
+	if r == nil || !r.MayRollBack() || !w.spend(Rollbacks) {
+		return false
+	}
+	next, err := w.stream.rec.RollingBack(r.ID, stream.Order{RequestID: "rollback"}, int64(w.clock()))
+	w.change(next, err, "rollback in "+string(r.Phase))
+	return true
+}
+
+// doLoseShard finds that a shard of the reading set is missing in Redis (L12).
+func (w *World) doLoseShard(e Event) bool {
+	rec := w.stream.rec
+	if int(e.Arg) >= rec.ReadCount() || !w.spend(LostShards) {
+		return false
+	}
+	if next := rec.WithLost([]int{int(e.Arg)}, int64(w.clock())); next.MetadataVersion != rec.MetadataVersion {
+		w.change(next, nil, "lost")
+	}
+	return true
+}
+
+// doStreamFallsBack puts the stream's record back by some changes; the group's stays.
+func (w *World) doStreamFallsBack(e Event) bool {
+	r := *w.stream
+	at := len(r.history) - int(e.Arg)
+	if at < 0 || !w.spend(StreamLosses) {
+		return false
+	}
+	r.rec, r.history = r.history[at], r.history[:at:at]
+	w.nonces++
+	r.rec.Lineage = numbered("after", w.nonces) // what was read before is of another token
+	w.stream = &r
+	w.visit("stream falls back")
+	w.logf("the stream falls back to v%d, layout %d", r.rec.MetadataVersion, r.rec.LayoutVersion)
+	return true
+}

@@ -1,0 +1,123 @@
+package explore
+
+import (
+	"slices"
+
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/group"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/stream"
+)
+
+// routingLease is how long producers may go by a routing answer, in ms (L3).
+const routingLease = 10_000
+
+// record is the record of the group's stream. The transitions are those of production; what
+// Redis would say of a shard is an argument of the event. A record is not changed but copied.
+type record struct {
+	rec     stream.Stream
+	history []stream.Stream // what a fall-back can bring back, oldest first
+	// closedIn is the layout version that closed a shard which is sealed since. A shard is
+	// not in it when the group has fallen back behind that version: then it may be granted.
+	closedIn []closing
+}
+
+type closing struct {
+	shard   int
+	version int64
+}
+
+// drive is what a coordinator's driver knows between two of its actions: the record it
+// has read, and the group that copied its layout, as it was then.
+type drive struct {
+	rec *stream.Stream
+	g   *group.Group
+}
+
+// errand is what a step is to do besides hearing.
+type errand struct {
+	layout *group.Layout
+	order  *group.Order
+	rec    *stream.Stream // the record that the layout is of
+}
+
+func newRecord(shards int) *record {
+	return &record{rec: stream.Stream{
+		Prefix: "orders", ShardCount: shards, MetadataVersion: 1, Groups: []stream.Group{{Name: "g", State: stream.Active}},
+	}}
+}
+
+// storeRecord is compare-and-set on the version of the record that was read.
+func (w *World) storeRecord(on *stream.Stream, next stream.Stream) bool {
+	r := w.stream
+	if on.MetadataVersion != r.rec.MetadataVersion || on.Lineage != r.rec.Lineage {
+		return false
+	}
+	history := append(slices.Clone(r.history), r.rec)
+	if len(history) > 3 {
+		history = history[1:]
+	}
+	w.stream = &record{rec: next, history: history, closedIn: r.closedIn}
+	return true
+}
+
+// layoutOf is what the stream asks its groups to copy (L1).
+func layoutOf(rec *stream.Stream) group.Layout {
+	return group.Layout{
+		Version: rec.LayoutVersion, ShardCount: rec.ShardCount, ReadCount: rec.ReadCount(), Closed: rec.Closed(), Lost: rec.Lost,
+		Cause: group.Cause(rec.LayoutCause),
+	}
+}
+
+// sameLayout tells whether two layouts are the same, whyever they came to be.
+func sameLayout(a, b group.Layout) bool {
+	return a.Version == b.Version && a.ShardCount == b.ShardCount && a.ReadCount == b.ReadCount &&
+		slices.Equal(a.Closed, b.Closed) && slices.Equal(a.Lost, b.Lost)
+}
+
+// noteSeals checks I12 for what a change of the record has sealed.
+func (w *World) noteSeals(before *stream.Stream) {
+	after := &w.stream.rec
+	if after.Resharding == nil || before.Resharding == nil {
+		return
+	}
+	for _, shard := range after.Resharding.At(stream.StepSealed) {
+		if was, _ := before.Resharding.Shard(shard); was.Step != stream.StepSealed {
+			w.visit("shard sealed")
+			r := *w.stream
+			r.closedIn = append(slices.Clone(r.closedIn), closing{shard, before.LayoutVersion})
+			w.stream = &r
+			w.checkUnread(shard)
+		}
+	}
+}
+
+// checkSealed is I12 with I1: nobody may read a shard that is sealed. A group that has fallen
+// back behind the layout that closed it may grant it until it has copied that again.
+func (w *World) checkSealed() {
+	over := func(c closing) bool {
+		return !isSealed(&w.stream.rec, c.shard) || w.store.g.LayoutVersion < c.version
+	}
+	if slices.ContainsFunc(w.stream.closedIn, over) {
+		r := *w.stream
+		r.closedIn = slices.DeleteFunc(slices.Clone(r.closedIn), over)
+		w.stream = &r
+	}
+	for _, c := range w.stream.closedIn {
+		w.checkUnread(c.shard)
+	}
+}
+
+func (w *World) checkUnread(shard int) {
+	for _, p := range w.procs {
+		if w.runs(p, shard) {
+			w.violated("I12", "%s runs shard %d, which is sealed", p.name, shard)
+		}
+	}
+}
+
+// isSealed tells whether the record says that a shard is sealed.
+func isSealed(rec *stream.Stream, shard int) bool {
+	if shard >= rec.ReadCount() {
+		return true
+	}
+	return rec.Resharding != nil && slices.Contains(rec.Resharding.At(stream.StepSealed), shard)
+}

@@ -1,0 +1,183 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/group"
+)
+
+// World is a group with its store, coordinators, network and processes. What has been
+// handed out - states of groups, views, requests, answers - is never changed again, so that
+// worlds share it.
+type World struct {
+	env *env
+	own *byte // tells the processes that this world may write, see edit
+
+	now    int64 // true time in ms; clients measure with it
+	offset int64 // of the store's clock to true time
+	store  store
+	stream *record
+	coords [2]coordinator
+	procs  []*process // that live, by life
+	bag    []message  // by sender
+
+	nonces, requests, lives int
+	jumps, losses           int // jumps of the store's clock, losses of the store's writes
+	fences                  [memberIDs]int
+	used                    [faults]int8
+	broken                  *Violation
+}
+
+// Violation is an invariant that does not hold.
+type Violation struct {
+	Invariant, What string
+}
+
+// env is what all worlds of a search share and what is no part of them. It is used by one
+// goroutine.
+type env struct {
+	setup    Setup
+	cfg      group.Config
+	handlers [kinds]func(*World, Event) bool
+	visits   map[string]int
+	live     [2]map[string]group.Liveness // for the Input of a step, and of a step within it
+	thorough bool                         // compare each state with itself after the step that read it
+	steps    int
+	script   *Script  // records what happens, nil for nothing
+	log      []string // says what happens, while logging
+	logging  bool
+}
+
+// memberIDs are few, so that processes meet under one.
+const memberIDs = 3
+
+func memberID(i int) string { return string(rune('a' + i)) }
+
+// New returns the world of a setup before anything has happened.
+func New(setup Setup) *World {
+	e := &env{setup: setup, cfg: Timing(), handlers: handlers(), visits: map[string]int{}}
+	for i := range e.live {
+		e.live[i] = map[string]group.Liveness{}
+	}
+	return newWorld(e)
+}
+
+func newWorld(e *env) *World {
+	w := &World{env: e, now: 1_000_000}
+	w.stream = newRecord(e.setup.Shards)
+	w.store = w.newStore()
+	return w
+}
+
+// Clone returns a copy that can go another way.
+func (w *World) Clone() *World {
+	c := *w
+	c.procs, c.bag = slices.Clone(w.procs), slices.Clone(w.bag)
+	c.own, w.own = nil, nil // what they share is copied before it is written
+	return &c
+}
+
+// Broken returns the first invariant that did not hold, nil when all did.
+func (w *World) Broken() *Violation { return w.broken }
+
+// Visits tells how often the interesting situations were met by the worlds that began with
+// one New.
+func (w *World) Visits() map[string]int { return w.env.visits }
+
+// violated notes the first violation.
+func (w *World) violated(invariant, format string, args ...any) {
+	if w.broken != nil {
+		return
+	}
+	w.broken = &Violation{Invariant: invariant, What: fmt.Sprintf(format, args...)}
+	w.logf("VIOLATED %s: %s", invariant, w.broken.What)
+}
+
+func (w *World) logf(format string, args ...any) {
+	if w.env.logging {
+		at := float64(w.now-1_000_000) / 1000
+		w.env.log = append(w.env.log, fmt.Sprintf("%8.3fs ", at)+fmt.Sprintf(format, args...))
+	}
+}
+
+func (w *World) visit(what string) { w.env.visits[what]++ }
+
+func (w *World) has(f Fault) bool { return w.env.setup.Has(f) }
+
+// may tells whether the budget lets the fault happen once more.
+func (w *World) may(f Fault) bool {
+	most := w.env.setup.Budget[f]
+	return most == Unlimited || w.used[f] < most
+}
+
+// spend takes one of the fault's budget.
+func (w *World) spend(f Fault) bool {
+	if !w.may(f) {
+		return false
+	}
+	if w.env.setup.Budget[f] != Unlimited {
+		w.used[f]++
+	}
+	return true
+}
+
+func (w *World) flawed(guard string) bool { return w.env.setup.Flaw == guard }
+
+func (w *World) nonce() string {
+	w.nonces++
+	return numbered("L", w.nonces)
+}
+
+// clock is the store's clock.
+func (w *World) clock() group.Millis { return group.Millis(w.now + w.offset) }
+
+// at is the processes' clock.
+func (w *World) at() time.Duration { return time.Duration(w.now) * time.Millisecond }
+
+// message is under way: a request to a coordinator, or its answer.
+type message struct {
+	life int // of the sender of the request
+	req  *protocol.HeartbeatRequest
+	resp *protocol.HeartbeatResponse // nil for a request
+}
+
+// post puts a message on its way, behind those of the same sender; when too many are under
+// way it is lost.
+func (w *World) post(m message) {
+	if len(w.bag) >= w.env.setup.Bag {
+		w.visit("bag full")
+		return
+	}
+	at := len(w.bag)
+	for at > 0 && w.bag[at-1].life > m.life {
+		at--
+	}
+	w.bag = slices.Insert(w.bag, at, m)
+}
+
+// find returns the place in the bag of the message that an event names: of its life, a
+// request or an answer, counted from the newest. It is -1 when there is none.
+func (w *World) find(e Event, answer bool) int {
+	age := e.Age
+	for i := len(w.bag) - 1; i >= 0; i-- {
+		if m := w.bag[i]; m.life == int(e.Life) && (m.resp != nil) == answer {
+			if age == 0 {
+				return i
+			}
+			age--
+		}
+	}
+	return -1
+}
+
+// take returns a message; keep leaves it under way.
+func (w *World) take(i int, keep bool) message {
+	m := w.bag[i]
+	if !keep {
+		w.bag = slices.Delete(w.bag, i, i+1)
+	}
+	return m
+}
