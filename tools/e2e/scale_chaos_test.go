@@ -64,12 +64,8 @@ type chaos struct {
 
 func startChaos(t *testing.T, seed uint64) *chaos {
 	t.Helper()
-	settings := []string{
-		"--coordination-routing-lease", shortRouting.String(), "--coordination-event-loop-reshard-interval", "100ms",
-		"--coordination-event-loop-reshard-scan", "500ms",
-	}
 	c := &chaos{
-		scaling: startScaling(t, settings...), random: rand.New(rand.NewPCG(seed, seed)), alive: map[string]*process{},
+		scaling: startScaling(t, quickly()...), random: rand.New(rand.NewPCG(seed, seed)), alive: map[string]*process{},
 		count: shards, deeds: map[string]int{},
 	}
 	c.createStream()

@@ -69,10 +69,10 @@ type death struct {
 
 func startDeath(t *testing.T, interval string) *death {
 	t.Helper()
-	const everyStep, everyScan = "--coordination-event-loop-reshard-interval", "--coordination-event-loop-reshard-scan"
-	d := &death{scaling: startScaling(t, "--coordination-routing-lease", shortRouting.String(), everyStep, interval)}
+	const everyStep = "--coordination-event-loop-reshard-interval"
+	d := &death{scaling: startScaling(t, append(quickly(), everyStep, interval)...)}
 	d.createStream()
-	d.second = d.startTwin(everyStep, "100ms", everyScan, "500ms")
+	d.second = d.startTwin(everyStep, "100ms")
 	d.proxy = startProxy(t, d.address)
 	d.front = "http://" + d.proxy.address()
 	d.load("publisher", 400)

@@ -1,0 +1,116 @@
+package e2e_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+	"github.com/redis-stream-coordinator/rsc/libs/routing"
+)
+
+// TestASealThatTheRecordForgotIsKnownAgain: the stream's record goes back to before a
+// shard was sealed, as after a failover of its own node; the shard is sealed all the same,
+// and the change ends (protocol L5: a repeated seal recognises its own work).
+func TestASealThatTheRecordForgotIsKnownAgain(t *testing.T) {
+	t.Parallel()
+	s := startScaling(t, quickly()...)
+	s.createStream()
+	s.load("publisher", 400)
+	s.read(2, "--workers", "4")
+	for _, shard := range []int{6, 7} {
+		require.NoError(t, s.rdb.XGroupCreate(t.Context(), routing.StreamKey(stream, shard), "guest", "0").Err())
+	}
+	in := s.scale(s.admin, 3)
+	sealed := func(count int) func() bool {
+		return func() bool {
+			m, err := s.admin.Migration(t.Context(), stream, group, in.id)
+			return err == nil && m.Progress.Done == count && m.State == protocol.MigrationDraining
+		}
+	}
+	s.eventually(sealed(3), "all but the guest's are sealed")
+	before := s.record()
+	require.NoError(t, s.rdb.XGroupDestroy(t.Context(), routing.StreamKey(stream, 6), "guest").Err())
+	s.eventually(sealed(4), "one more is sealed")
+
+	s.restore(before)
+	back := time.Now()
+	s.eventually(sealed(4), "the seal is known again")
+	t.Logf("known again after %s", time.Since(back).Round(time.Millisecond))
+	require.NoError(t, s.rdb.XGroupDestroy(t.Context(), routing.StreamKey(stream, 7), "guest").Err())
+	s.follow(s.admin, in)
+	s.tell(in)
+	s.stop("--resharded")
+	s.requireKept()
+	s.requireSealed(in, 3, shards, 6)
+}
+
+// TestARecordFromBeforeAScaleInMakesItsShardsAgain: the stream's record goes back to
+// before a scale-in that is over. What it says counts (protocol L1), so the sealed shards
+// are made again; nothing that was written is lost (L12).
+func TestARecordFromBeforeAScaleInMakesItsShardsAgain(t *testing.T) {
+	t.Parallel()
+	s := startScaling(t, quickly()...)
+	s.createStream()
+	s.load("publisher", 400)
+	s.read(2, "--workers", "4")
+	before := s.record()
+	in := s.follow(s.admin, s.scale(s.admin, 3))
+	s.tell(in)
+	s.requireSealed(in, 3, shards)
+	s.restore(before)
+	back := time.Now()
+	s.requireEachWrites(func(e entry) bool { return e.Shard >= 3 && e.at().After(back) }, "the shards of before")
+	s.eventually(func() bool { return len(s.owners()) == shards }, "all of them are read")
+	t.Logf("written and read again after %s", time.Since(back).Round(time.Millisecond))
+	for _, shard := range []int{3, 7} {
+		s.eventually(func() bool { return s.rdb.Type(t.Context(), routing.StreamKey(stream, shard)).Val() == "stream" }, "it is a stream")
+	}
+	s.ending("--resharded")
+	s.requireKept()
+	requireNoProblem(t, s.admin)
+}
+
+// TestARecordFromBeforeAScaleOutGivesUpNoShard: the stream's record goes back to before a
+// scale-out that is over and whose shards hold records that nobody has read.
+func TestARecordFromBeforeAScaleOutGivesUpNoShard(t *testing.T) {
+	t.Parallel()
+	s := startScaling(t, quickly()...)
+	s.createStream()
+	s.load("publisher", 400)
+	before := s.record()
+	out := s.follow(s.admin, s.scale(s.admin, 12))
+	s.tell(out)
+	s.requireEachWrites(func(e entry) bool { return e.Shard >= shards }, "the added shards")
+	s.restore(before)
+	back := time.Now()
+	s.requireEachWrites(func(e entry) bool { return e.at().After(back.Add(2 * shortRouting)) }, "when its routing has run out")
+	s.read(2, "--workers", "4")
+	s.ending("--resharded")
+	s.requireKept()
+	t.Logf("shards to write to: %d", s.shardCount())
+	requireNoProblem(t, s.admin)
+}
+
+// streamRecord is the key of the stream's record.
+const streamRecord = "redis-stream:coord:{" + stream + "}:stream"
+
+// record returns the stream's record as it is stored.
+func (s *scaling) record() map[string]string {
+	s.t.Helper()
+	fields, err := s.rdb.HGetAll(s.t.Context(), streamRecord).Result()
+	require.NoError(s.t, err)
+	require.NotEmpty(s.t, fields)
+	return fields
+}
+
+// restore puts an older record in the place of the stored one.
+func (s *scaling) restore(fields map[string]string) {
+	s.t.Helper()
+	pipe := s.rdb.TxPipeline()
+	pipe.Del(s.t.Context(), streamRecord)
+	pipe.HSet(s.t.Context(), streamRecord, fields)
+	_, err := pipe.Exec(s.t.Context())
+	require.NoError(s.t, err)
+}
