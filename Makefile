@@ -11,6 +11,8 @@ ARGS ?=
 # A package hangs when it takes longer than this.
 TEST_TIMEOUT ?= 15m
 BENCH ?= .
+# What `make mutants` does; MUTANTS='-only MUT01,MUT07' runs some.
+MUTANTS ?= -write docs/verification.md
 
 .PHONY: help
 help: ## list the targets
@@ -24,6 +26,10 @@ run: ## build and start the standalone suite with its demo (ARGS=… for flags)
 .PHONY: test
 test: ## run all tests with the race detector against real Redis processes
 	@scripts/with-test-tools env RSC_TEST_REDIS=process go test -race -timeout $(TEST_TIMEOUT) work
+
+.PHONY: mutants
+mutants: ## break the protocol in 35 ways, see each noticed, and write the table down
+	@scripts/with-test-tools env RSC_TEST_REDIS=process go run ./tools/mutants $(MUTANTS)
 
 .PHONY: lint
 lint: ## golangci-lint over every module, then the numbers kept in CI
