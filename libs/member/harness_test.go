@@ -84,11 +84,9 @@ func (s *seat) apply(actions []member.Action) []member.Action {
 
 // drain finishes the revoke of a shard.
 func (s *seat) drain(shard int) {
-	for _, known := range s.state.Shards() {
-		if known.Index == shard {
-			s.state.ReadStopped(shard, known.Grant)
-			s.state.Drained(s.now, shard, known.Grant)
-		}
+	if known, found := s.state.Shard(shard); found {
+		s.state.ReadStopped(shard, known.Grant)
+		s.state.Drained(s.now, shard, known.Grant)
 	}
 }
 

@@ -56,6 +56,15 @@ type Action struct {
 	Fence int64
 }
 
+// Shard returns one shard that the member reads or is giving back.
+func (s *State) Shard(index int) (Shard, bool) {
+	at, found := s.find(index)
+	if !found {
+		return Shard{}, false
+	}
+	return s.shards[at], true
+}
+
 // ReadStopped tells that no read of a shard in revoke is out any more.
 func (s *State) ReadStopped(shard int, grant int64) {
 	if at, found := s.find(shard); found && s.shards[at].Grant == grant && s.shards[at].Phase == Revoking {

@@ -23,6 +23,12 @@ func (w *World) checkCommit(prev *group.Group, in group.Input, out group.Output)
 	}
 	for _, c := range out.Changes {
 		w.visit(string(c.Cause))
+		if was, found := prev.Find(c.Member); found && (c.Cause == group.CauseJoin || c.Cause == group.CauseTakeover) {
+			w.visit("rejoin")
+			if was.State == group.Waiting {
+				w.visit("successor")
+			}
+		}
 		if c.Cause == group.CauseFenceTimeout { // H3c: nobody waits for its handlers any more
 			w.excuse(c.Member)
 		}
@@ -68,4 +74,3 @@ func ownHolds(g *group.Group, id string) []group.Hold {
 	}
 	return holds
 }
-

@@ -110,4 +110,3 @@ func fewestMoves(owners, members []string) int {
 	}
 	return best
 }
-

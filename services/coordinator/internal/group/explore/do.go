@@ -42,21 +42,21 @@ func (w *World) doRoundTrip(e Event) bool {
 	if w.process(int(e.Life)) < 0 {
 		return false
 	}
-	w.roundTrip(int(e.Life), int(e.Pod))
+	w.roundTrip(int(e.Life), int(e.Pod), e.Mode)
 	return true
 }
 
-// roundTrip is a heartbeat on a good day.
-func (w *World) roundTrip(life, pod int) {
+// roundTrip is a heartbeat on a good day, by the cached snapshot if mode says so and it can be.
+func (w *World) roundTrip(life, pod int, mode int8) {
 	p := w.edit(life)
 	m := message{life: life, req: w.send(p)}
 	if w.env.logging {
 		w.logf("%s sends %s", p.name, requestText(m.req))
 	}
 	w.clear(pod)
-	w.hand(pod, []message{m}, AtOnce)
-	for i := len(w.bag) - 1; i >= 0; i-- {
-		if w.bag[i].req == m.req && w.bag[i].resp != nil {
+	w.hand(pod, []message{m}, mode)
+	for i, back := range slices.Backward(w.bag) {
+		if back.req == m.req && back.resp != nil {
 			w.hearBack(w.take(i, false))
 			return
 		}
@@ -262,7 +262,7 @@ func (w *World) doCalm(e Event) bool {
 	for range e.Arg {
 		for _, p := range slices.Clone(w.procs) {
 			if w.process(p.life) >= 0 {
-				w.roundTrip(p.life, 0)
+				w.roundTrip(p.life, 0, Cached)
 			}
 		}
 		w.now += ms(w.env.cfg.HeartbeatInterval)

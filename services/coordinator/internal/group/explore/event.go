@@ -10,35 +10,35 @@ type Kind int8
 
 // The kinds of events.
 const (
-	Pause          Kind = iota // time goes by: Arg is the pause of the setup
-	RoundTrip                  // a heartbeat on a good day, by Pod
-	Send                       // a heartbeat is on its way
-	Deliver                    // a request reaches Pod, Mode says what it does with it
-	Return                     // an answer reaches its process
-	Drop                       // a message is lost; Mode 1 for an answer
-	Tick                       // Pod looks what is due; Mode Later
-	Conclude                   // Pod carries out what it has loaded for; Mode says whether it dies
-	Handled                    // the handlers of shards that are given back end
-	Start                      // a process begins: Arg is the member, Mode 1 an old client
-	Leave                      // a process gives everything back, to leave
-	Depart                     // it leaves now; Mode 1 suspends
-	Crash                      // a process ends; Mode 1 restarts it
-	Twin                       // another process begins under the id; Mode 1 is an old client
-	Lie                        // a report names shard Arg, which is not read; Mode 1: says REVOKED too early
-	Calm                       // Arg heartbeat intervals in which handlers do not end
-	Restart                    // Pod dies and comes back
-	FailOver                   // the store loses Arg commits
-	Jump                       // the store's clock jumps by Arg
-	LoseLiveness               // of member Arg
-	Recreate                   // the group's key is lost and the group created again
-	Drive                      // Pod's driver goes on, Arg is what Redis says; Mode 1 later, 2 with a heartbeat
-	Scale                      // to Arg shards
-	RollBack                   // the resharding is undone
-	LoseShard                  // shard Arg is missing
-	StreamFallsBack            // by Arg changes
-	OrderBarrier               // at Pod
-	OrderUnbar                 // at Pod
-	OrderFence                 // of member Arg, at Pod
+	Pause           Kind = iota // time goes by: Arg is the pause of the setup
+	RoundTrip                   // a heartbeat on a good day, by Pod; Mode AtOnce or Cached
+	Send                        // a heartbeat is on its way
+	Deliver                     // a request reaches Pod, Mode says what it does with it
+	Return                      // an answer reaches its process
+	Drop                        // a message is lost; Mode 1 for an answer
+	Tick                        // Pod looks what is due; Mode Later
+	Conclude                    // Pod carries out what it has loaded for; Mode says whether it dies
+	Handled                     // the handlers of shards that are given back end
+	Start                       // a process begins: Arg is the member, Mode 1 an old client
+	Leave                       // a process gives everything back, to leave
+	Depart                      // it leaves now; Mode 1 suspends
+	Crash                       // a process ends; Mode 1 restarts it
+	Twin                        // another process begins under the id; Mode 1 is an old client
+	Lie                         // a report names shard Arg, which is not read; Mode 1: says REVOKED too early
+	Calm                        // Arg heartbeat intervals in which handlers do not end
+	Restart                     // Pod dies and comes back
+	FailOver                    // the store loses Arg commits
+	Jump                        // the store's clock jumps by Arg
+	LoseLiveness                // of member Arg
+	Recreate                    // the group's key is lost and the group created again
+	Drive                       // Pod's driver goes on, Arg is what Redis says; Mode 1 later, 2 with a heartbeat
+	Scale                       // to Arg shards
+	RollBack                    // the resharding is undone
+	LoseShard                   // shard Arg is missing
+	StreamFallsBack             // by Arg changes
+	OrderBarrier                // at Pod
+	OrderUnbar                  // at Pod
+	OrderFence                  // of member Arg, at Pod
 	kinds
 )
 

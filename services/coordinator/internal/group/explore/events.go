@@ -56,6 +56,9 @@ func (w *World) eventsOf(p *process, list []Event) []Event {
 	life := int16(p.life)
 	for pod := range w.env.setup.Pods {
 		list = append(list, Event{Kind: RoundTrip, Life: life, Pod: int8(pod)})
+		if w.coords[pod].cache != nil {
+			list = append(list, Event{Kind: RoundTrip, Life: life, Pod: int8(pod), Mode: Cached})
+		}
 	}
 	list = append(list, Event{Kind: Send, Life: life})
 	if !w.has(Slowness) && w.givesBack(p, revokedPhase) {

@@ -60,7 +60,7 @@ func (w *World) fairRound(round int) {
 	pods := w.env.setup.Pods
 	for i, p := range slices.Clone(w.procs) {
 		if p.sdk == nil || p.sdk.Due() <= w.at() || p.parting != 0 {
-			w.roundTrip(p.life, (round+i)%pods)
+			w.roundTrip(p.life, (round+i)%pods, Cached)
 		}
 		if p = w.edit(p.life); p != nil && !p.isOld() {
 			w.drained(p)

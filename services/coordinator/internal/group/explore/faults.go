@@ -90,12 +90,11 @@ func (w *World) doRecreate(Event) bool {
 // doOrder lets a coordinator carry out an operator's order.
 func (w *World) doOrder(e Event) bool {
 	o, fault := group.Order{Kind: group.OrderBarrier}, Orders
-	switch e.Kind {
-	case OrderUnbar:
+	if e.Kind == OrderUnbar {
 		o.Kind, fault = group.OrderUnbar, Unbars
-	case OrderFence:
+	}
+	if e.Kind == OrderFence {
 		o.Kind, o.Member = group.OrderFence, memberID(int(e.Arg))
-	default:
 	}
 	if !w.spend(fault) {
 		return false

@@ -13,64 +13,64 @@ func pauses() []time.Duration {
 	}
 }
 
-// mix returns a setup for walks.
-func mix(name string, shards, processes int, list ...Fault) Setup {
+// Mix returns a setup for walks.
+func Mix(name string, shards, processes int, list ...Fault) Setup {
 	s := Setup{
 		Name: name, Shards: shards, Processes: processes, Pods: 2, Bag: 4, Pauses: pauses(), Depth: 60,
-		Skew: 30 * time.Second,
+		Skew: 30 * time.Second, Fair: true,
 	}
 	return s.With(Drops, Delays, Batches, Goodbyes).With(list...)
 }
 
-// reshaped returns a setup for walks in which the stream's record changes.
-func reshaped(name string, shards, most, processes int, list ...Fault) Setup {
-	s := mix(name, shards, processes, list...).With(Scaling)
+// Reshaped returns a setup for walks in which the stream's record changes.
+func Reshaped(name string, shards, most, processes int, list ...Fault) Setup {
+	s := Mix(name, shards, processes, list...).With(Scaling)
 	s.Most, s.Depth = most, 2*s.Depth
 	return s
 }
 
-// everyFault is all that a walk may be troubled by without promising less.
-func everyFault() []Fault {
+// EveryFault is all that a walk may be troubled by without promising less.
+func EveryFault() []Fault {
 	return []Fault{Duplicates, Crashes, Twins, BadReports, PodCrashes, FailOvers, Jumps}
 }
 
 // Mixes are the setups of random walks. Few faults lead deeper, many find what meets.
 func Mixes() []Setup {
-	used := mix("used shards", 2, 3, Recreations)
+	used := Mix("used shards", 2, 3, Recreations)
 	used.Barrier = true
-	all := append(everyFault(), OldClients)
+	all := append(EveryFault(), OldClients)
 	return append([]Setup{
-		mix("plain", 2, 3),
-		mix("duplicates", 2, 3, Duplicates),
-		mix("crashes and twins", 2, 4, Duplicates, Crashes, Twins),
-		mix("bad reports", 2, 3, BadReports, Duplicates),
-		mix("coordinator crashes", 2, 3, PodCrashes, Crashes),
-		mix("old clients", 2, 3, OldClients, Duplicates, Crashes, Twins),
-		mix("lost writes", 2, 3, FailOvers, Duplicates),
-		mix("clock", 2, 3, Jumps, Crashes),
-		mix("slow handlers", 2, 3, Slowness, Duplicates),
+		Mix("plain", 2, 3),
+		Mix("duplicates", 2, 3, Duplicates),
+		Mix("crashes and twins", 2, 4, Duplicates, Crashes, Twins),
+		Mix("bad reports", 2, 3, BadReports, Duplicates),
+		Mix("coordinator crashes", 2, 3, PodCrashes, Crashes),
+		Mix("old clients", 2, 3, OldClients, Duplicates, Crashes, Twins),
+		Mix("lost writes", 2, 3, FailOvers, Duplicates),
+		Mix("clock", 2, 3, Jumps, Crashes),
+		Mix("slow handlers", 2, 3, Slowness, Duplicates),
 		used,
-		mix("old clients, lost", 2, 3, OldClients, FailOvers, Duplicates),
-		mix("old clients, all", 2, 4, all...),
-		mix("one shard, all", 1, 3, everyFault()...),
-		mix("three shards, all", 3, 4, everyFault()...),
-		mix("created again", 2, 3, append(everyFault(), Recreations)...),
-		mix("orders", 2, 3, Orders, Unbars, Duplicates, Crashes, BadReports),
-		mix("lost liveness", 2, 3, LostLiveness, Orders, BadReports, Duplicates, Crashes),
+		Mix("old clients, lost", 2, 3, OldClients, FailOvers, Duplicates),
+		Mix("old clients, all", 2, 4, all...),
+		Mix("one shard, all", 1, 3, EveryFault()...),
+		Mix("three shards, all", 3, 4, EveryFault()...),
+		Mix("created again", 2, 3, append(EveryFault(), Recreations)...),
+		Mix("orders", 2, 3, Orders, Unbars, Duplicates, Crashes, BadReports),
+		Mix("lost liveness", 2, 3, LostLiveness, Orders, BadReports, Duplicates, Crashes),
 	}, reshardingMixes()...)
 }
 
 // reshardingMixes are those in which the stream's record changes.
 func reshardingMixes() []Setup {
-	all := append(everyFault(), Rollbacks, StreamLosses, LostShards, LostLiveness, Orders, OldClients)
+	all := append(EveryFault(), Rollbacks, StreamLosses, LostShards, LostLiveness, Orders, OldClients)
 	return []Setup{
-		reshaped("scale", 2, 4, 3, Crashes),
-		reshaped("scale and rollback", 3, 4, 3, Rollbacks, Duplicates),
-		reshaped("scale, old clients", 2, 3, 3, Rollbacks, OldClients, Duplicates, Crashes, Twins),
-		reshaped("scale, slow handlers", 2, 3, 3, Rollbacks, Slowness),
-		reshaped("scale, lost writes", 2, 3, 3, Rollbacks, FailOvers, Duplicates, PodCrashes),
-		reshaped("scale, stream falls back", 2, 3, 3, Rollbacks, StreamLosses, PodCrashes),
-		reshaped("scale, lost shards", 2, 3, 3, Rollbacks, LostShards, Crashes),
-		reshaped("scale, all", 2, 4, 4, all...),
+		Reshaped("scale", 2, 4, 3, Crashes),
+		Reshaped("scale and rollback", 3, 4, 3, Rollbacks, Duplicates),
+		Reshaped("scale, old clients", 2, 3, 3, Rollbacks, OldClients, Duplicates, Crashes, Twins),
+		Reshaped("scale, slow handlers", 2, 3, 3, Rollbacks, Slowness),
+		Reshaped("scale, lost writes", 2, 3, 3, Rollbacks, FailOvers, Duplicates, PodCrashes),
+		Reshaped("scale, stream falls back", 2, 3, 3, Rollbacks, StreamLosses, PodCrashes),
+		Reshaped("scale, lost shards", 2, 3, 3, Rollbacks, LostShards, Crashes),
+		Reshaped("scale, all", 2, 4, 4, all...),
 	}
 }

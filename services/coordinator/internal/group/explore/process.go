@@ -29,7 +29,7 @@ type process struct {
 }
 
 // start begins the life with the given number.
-func (w *World) start(life int, id string, old bool) *process {
+func (w *World) start(life int, id string, old bool) {
 	p := &process{own: w.mine(), life: life, id: id, name: numbered(id, life)}
 	w.lives = max(w.lives, life)
 	if !old {
@@ -41,7 +41,6 @@ func (w *World) start(life int, id string, old bool) *process {
 	}
 	w.procs = append(w.procs, p)
 	w.logf("%s starts, old %v", p.name, old)
-	return p
 }
 
 // mine is what marks the processes that this world has to itself.

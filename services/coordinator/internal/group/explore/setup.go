@@ -11,27 +11,27 @@ type Fault int8
 
 // The faults, and choices that are left out of small searches.
 const (
-	Drops         Fault = iota // a message is lost
-	Duplicates                 // a message is delivered and stays under way
-	Delays                     // a decision is loaded for and carried out later
-	Batches                    // one decision hears two heartbeats
-	Goodbyes                   // processes leave or suspend
-	Crashes                    // processes end without a word
-	Twins                      // a second process under one member id
-	OldClients                 // newcomers may be old clients
-	BadReports                 // reports name what is not read, or REVOKED while handlers run
-	Slowness                   // handlers do not end for a long time
-	PodCrashes                 // coordinators die before or after their commit
-	FailOvers                  // the store loses up to two commits
-	Jumps                      // the store's clock jumps
-	LostLiveness               // the liveness of a member is lost
-	Recreations                // the group's key is deleted, the group is created again
-	Scaling                    // the shard count changes
-	Rollbacks                  // reshardings are undone
-	LostShards                 // a shard is missing in Redis
-	StreamLosses               // the stream's record falls back
-	Orders                     // operators open a barrier or fence a member
-	Unbars                     // operators close a barrier
+	Drops        Fault = iota // a message is lost
+	Duplicates                // a message is delivered and stays under way
+	Delays                    // a decision is loaded for and carried out later
+	Batches                   // one decision hears two heartbeats
+	Goodbyes                  // processes leave or suspend
+	Crashes                   // processes end without a word
+	Twins                     // a second process under one member id
+	OldClients                // newcomers may be old clients
+	BadReports                // reports name what is not read, or REVOKED while handlers run
+	Slowness                  // handlers do not end for a long time
+	PodCrashes                // coordinators die before or after their commit
+	FailOvers                 // the store loses up to two commits
+	Jumps                     // the store's clock jumps
+	LostLiveness              // the liveness of a member is lost
+	Recreations               // the group's key is deleted, the group is created again
+	Scaling                   // the shard count changes
+	Rollbacks                 // reshardings are undone
+	LostShards                // a shard is missing in Redis
+	StreamLosses              // the stream's record falls back
+	Orders                    // operators open a barrier or fence a member
+	Unbars                    // operators close a barrier
 	faults
 )
 
@@ -56,6 +56,7 @@ type Setup struct {
 	Eager     bool   // failovers are frequent
 	Flaw      string // a guard left out, to show that its absence is found
 	Depth     int    // events of a walk
+	Fair      bool   // walks end with the fair schedule (V1)
 }
 
 // With returns the setup with faults that are not bounded.

@@ -10,21 +10,27 @@ type Chooser interface {
 // Walk lets as many events happen as the setup says, or until an invariant does not hold,
 // and goes on with the fair schedule. It returns the world at its end and the events.
 func Walk(setup Setup, choose Chooser) (*World, []Event) {
+	return WalkWith(setup, choose, func(*World) {})
+}
+
+// WalkWith is Walk with a look at the world after each event.
+func WalkWith(setup Setup, choose Chooser, look func(*World)) (*World, []Event) {
 	w := New(setup)
-	trace := w.walk(choose)
+	trace := w.walk(choose, look)
 	return w, trace
 }
 
-func (w *World) walk(choose Chooser) []Event {
+func (w *World) walk(choose Chooser, look func(*World)) []Event {
 	trace := make([]Event, 0, w.env.setup.Depth)
 	var buffer [256]Event
 	for len(trace) < w.env.setup.Depth && w.broken == nil {
 		e := pick(&w.env.setup, w.Events(buffer[:0]), choose)
 		if w.Do(e) {
 			trace = append(trace, e)
+			look(w)
 		}
 	}
-	if w.broken == nil {
+	if w.broken == nil && w.env.setup.Fair {
 		w.SettleFairly()
 	}
 	return trace

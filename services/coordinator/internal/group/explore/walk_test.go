@@ -1,37 +1,99 @@
 package explore_test
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"os"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
-	"fmt"
-
-	"github.com/stretchr/testify/require"
 
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/group/explore"
 )
 
-type seeded struct{ r *rand.Rand }
+// tally adds up what walks of several goroutines have met.
+type tally struct {
+	mu                   sync.Mutex
+	visits               map[string]int
+	walks, events, steps int
+	broken               atomic.Bool
+}
 
-func (c seeded) Pick(n int) int { return c.r.IntN(n) }
+func newTally() *tally { return &tally{visits: map[string]int{}} }
 
-func TestTmp(t *testing.T) {
-	for _, m := range explore.Mixes() {
-		start := time.Now()
-		visits := map[string]int{}
-		events := 0
-		for seed := range uint64(300) {
-			w, trace := explore.Walk(m, seeded{rand.New(rand.NewPCG(seed, 1))})
-			events += len(trace)
-			for k, v := range w.Visits() {
-				visits[k] += v
-			}
-			if w.Broken() != nil {
-				t.Errorf("%s seed %d: %v after %d events", m.Name, seed, w.Broken(), len(trace))
-				break
-			}
-		}
-		fmt.Println(m.Name, time.Since(start), events, visits)
+func (t *tally) add(w *explore.World, events int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for what, n := range w.Visits() {
+		t.visits[what] += n
 	}
-	require.True(t, true)
+	t.walks++
+	t.events += events
+	t.steps += w.Steps()
+}
+
+// TestWalks makes random walks of every mix, spread over the seeds, and checks every
+// invariant after every event and on the fair schedule at the end.
+func TestWalks(t *testing.T) {
+	t.Parallel()
+	list := make([]uint64, 0, *seeds+1)
+	for seed := range *seeds {
+		list = append(list, seed+1)
+	}
+	switch {
+	case *extraSeed > 0:
+		list = append(list, uint64(*extraSeed))
+	case *extraSeed == 0:
+		list = append(list, rand.Uint64()>>16)
+	}
+	sum, start := newTally(), time.Now()
+	t.Run("seeds", func(t *testing.T) {
+		for _, seed := range list {
+			t.Run(fmt.Sprint(seed), func(t *testing.T) {
+				t.Parallel()
+				walkSeed(t, seed, *walks/len(list), start, sum)
+			})
+		}
+	})
+	if *figures {
+		elapsed := time.Since(start)
+		fmt.Printf("walks: %d of %d, seeds %v, %d events, %d steps of the core, %.0f steps/s, %v\n", sum.walks,
+			*walks/len(list)*len(list), list, sum.events, sum.steps, float64(sum.steps)/elapsed.Seconds(), elapsed.Round(time.Second))
+	}
+	if !t.Failed() {
+		checkVisits(t, sum.visits, *minVisits)
+	}
+}
+
+func walkSeed(t *testing.T, seed uint64, n int, start time.Time, sum *tally) {
+	t.Helper()
+	mixes := explore.Mixes()
+	for walk := range uint64(n) {
+		if sum.broken.Load() && *onlyFirst || over(start) {
+			return
+		}
+		setup := mixes[(walk+seed)%uint64(len(mixes))]
+		setup.Depth = setup.Depth * *depth / 60
+		w, events := explore.Walk(setup, newSeeded(seed, walk))
+		sum.add(w, len(events))
+		if w.Broken() != nil {
+			sum.broken.Store(true)
+			report(t, setup, w, events, "walk:"+setup.Name, seed)
+			return
+		}
+	}
+}
+
+// report prints what was found, shrunk if there is time, and fails the test.
+func report(t *testing.T, setup explore.Setup, w *explore.World, events []explore.Event, search string, seed uint64) {
+	t.Helper()
+	found := *w.Broken()
+	text := ""
+	if !*onlyFirst {
+		events = explore.Shrink(setup, events, found.Invariant)
+		text = explore.Explain(setup, events)
+	}
+	fmt.Fprintf(os.Stdout, "VIOLATION %s trace-length=%d search=%s seed=%d\n", found.Invariant, len(events), search, seed)
+	t.Fatalf("%s: %s\n%s", found.Invariant, found.What, text)
 }

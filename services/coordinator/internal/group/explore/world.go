@@ -162,8 +162,8 @@ func (w *World) post(m message) {
 // request or an answer, counted from the newest. It is -1 when there is none.
 func (w *World) find(e Event, answer bool) int {
 	age := e.Age
-	for i := len(w.bag) - 1; i >= 0; i-- {
-		if m := w.bag[i]; m.life == int(e.Life) && (m.resp != nil) == answer {
+	for i, m := range slices.Backward(w.bag) {
+		if m.life == int(e.Life) && (m.resp != nil) == answer {
 			if age == 0 {
 				return i
 			}
@@ -181,3 +181,6 @@ func (w *World) take(i int, keep bool) message {
 	}
 	return m
 }
+
+// Steps tells how often the core was run.
+func (w *World) Steps() int { return w.env.steps }

@@ -1,0 +1,123 @@
+package explore_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/group/explore"
+)
+
+// flawed makes walks of a setup with a guard left out until one of the invariants is broken;
+// another one may be, too.
+func flawed(t *testing.T, setup explore.Setup, from uint64, invariants ...string) {
+	t.Helper()
+	setup.Fair = false
+	for n := range uint64(20_000) {
+		w, events := explore.Walk(setup, newSeeded(7, from+n))
+		if found := w.Broken(); found != nil && slices.Contains(invariants, found.Invariant) {
+			short := explore.Shrink(setup, events, found.Invariant)
+			t.Logf("%s by walk %d, %d events, shrunk to %d", found.Invariant, from+n, len(events), len(short))
+			return
+		}
+	}
+	require.Fail(t, "no walk has found the flaw")
+}
+
+// TestEveryGuardOutsideTheCoreIsNeeded leaves out one guard of the store at a time: the walks
+// must find that two members read one shard, or another invariant broken. It shows that the
+// exploration can fail, and that the core relies on its partners.
+func TestEveryGuardOutsideTheCoreIsNeeded(t *testing.T) {
+	t.Parallel()
+	flaws := map[string]struct {
+		faults []explore.Fault
+		eager  bool
+		from   uint64 // the first walk tried
+	}{
+		"touch compares the number only": {[]explore.Fault{explore.FailOvers, explore.Duplicates}, true, 0},
+		"cas checks before the write":    {[]explore.Fault{explore.Duplicates}, false, 0},
+		"cas ignores moved liveness":     {[]explore.Fault{explore.Duplicates, explore.OldClients, explore.BadReports}, false, 0},
+	}
+	for flaw, test := range flaws {
+		t.Run(flaw, func(t *testing.T) {
+			t.Parallel()
+			setup := explore.Mix(flaw, 1, 3, test.faults...)
+			setup.Depth, setup.Flaw, setup.Eager = 80, flaw, test.eager
+			flawed(t, setup, test.from, "I1", "I2", "I3", "I4", "I14", "E1")
+		})
+	}
+}
+
+// TestEveryGuardOfTheSealIsNeeded leaves out one condition of the driver at a time: the walks
+// must find a member that reads a sealed shard (I12).
+func TestEveryGuardOfTheSealIsNeeded(t *testing.T) {
+	t.Parallel()
+	flaws := map[string]struct {
+		faults []explore.Fault
+		eager  bool
+	}{
+		"seals before the group has copied": {nil, false},
+		"seals what lingers":                {[]explore.Fault{explore.Orders}, false},
+		"seals in a barrier":                {[]explore.Fault{explore.FailOvers}, true},
+	}
+	for flaw, test := range flaws {
+		t.Run(flaw, func(t *testing.T) {
+			t.Parallel()
+			setup := explore.Reshaped(flaw, 2, 3, 2, test.faults...)
+			setup.Depth, setup.Flaw, setup.Eager = 200, flaw, test.eager
+			flawed(t, setup, 0, "I12")
+		})
+	}
+}
+
+// TestIdentityIsComparedInTheCommit is MUT35, too rare for random walks: C1 has loaded the
+// group to let b in, C2 lets a in and a reads; the store goes back to what C1 has loaded,
+// under another identity.
+func TestIdentityIsComparedInTheCommit(t *testing.T) {
+	t.Parallel()
+	for _, flaw := range []string{"", "cas ignores identity"} {
+		setup := explore.Mix("identity", 1, 2, explore.FailOvers)
+		setup.Flaw, setup.Fair = flaw, false
+		events := []explore.Event{
+			{Kind: explore.Start, Arg: 0, Life: 1},
+			{Kind: explore.Start, Arg: 1, Life: 2},
+			{Kind: explore.Send, Life: 2},
+			{Kind: explore.Deliver, Life: 2, Mode: explore.Later},
+			{Kind: explore.RoundTrip, Life: 1, Pod: 1},
+			{Kind: explore.FailOver, Arg: 1},
+			{Kind: explore.Conclude},
+			{Kind: explore.Return, Life: 2},
+		}
+		w, done := explore.Replay(setup, events, false)
+		if flaw == "" {
+			require.Nil(t, w.Broken())
+			require.Len(t, done, len(events))
+			continue
+		}
+		require.NotNil(t, w.Broken())
+		require.Equal(t, "I1", w.Broken().Invariant)
+	}
+}
+
+// TestShrinkingKeepsTheViolation: what is left out cannot be left out further.
+func TestShrinkingKeepsTheViolation(t *testing.T) {
+	t.Parallel()
+	setup := explore.Mix("shrink", 1, 3, explore.Duplicates)
+	setup.Depth, setup.Flaw, setup.Fair = 80, "cas checks before the write", false
+	for walk := range uint64(5000) {
+		w, events := explore.Walk(setup, newSeeded(3, walk))
+		if w.Broken() == nil {
+			continue
+		}
+		short := explore.Shrink(setup, events, w.Broken().Invariant)
+		require.LessOrEqual(t, len(short), len(events))
+		for i := range short {
+			without, _ := explore.Replay(setup, slices.Delete(slices.Clone(short), i, i+1), false)
+			broken := without.Broken()
+			require.True(t, broken == nil || broken.Invariant != w.Broken().Invariant, "event %d is not needed", i)
+		}
+		return
+	}
+	require.Fail(t, "nothing found")
+}
