@@ -158,3 +158,25 @@ func TestL1GroupPutBackBehindAReshardingFollowsAgain(t *testing.T) {
 		require.Len(t, m.owned, to)
 	}
 }
+
+// L2: a group is created though the record has forgotten the marks of a later phase, and a
+// shard that is lost then is made again.
+func TestL2CreationAndRepairGoAboveMarksThatTheRecordForgot(t *testing.T) {
+	t.Parallel()
+	b := alert(t, 3, "a")
+	b.join("a", "a-1")
+	b.settled()
+	putBack := b.save(b.recordKey())
+	id := b.scaled(4)
+	b.becomes(id, protocol.MigrationDeprecated)
+	b.becomes(b.scaled(3), protocol.MigrationDeprecated)
+	putBack()
+	_, err := b.lead.catalog.CreateGroup(t.Context(), b.prefix, "b", protocol.CreateGroupRequest{RequestedBy: "t"})
+	require.NoError(t, err)
+	b.join("b", "b-1")
+	b.do("DEL", b.key(1))
+	b.await("made again", func() bool { return b.causes("b", protocol.EventReprovision) > 0 && len(b.stream().Lost) == 0 })
+	b.converges(3)
+	b.publish(1, 1)
+	b.await("read", func() bool { n, _ := b.handledBy("b"); return n == 4 })
+}

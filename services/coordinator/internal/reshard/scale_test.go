@@ -15,7 +15,8 @@ import (
 // T21: the stream's record decides, whichever coordinator is asked first (L1).
 func TestL1OfTwoScalesAtOnceOneBeginsAndTheOtherIsRefused(t *testing.T) {
 	t.Parallel()
-	b := open(t, 2, "a", "b")
+	b := open(t, 6, "a", "b")
+	b.publish(5, 1) // what is begun goes on until somebody reads
 	asked := []*coordinator{b.lead, b.start()}
 	var ids [2]string
 	var errs [2]error
@@ -29,6 +30,9 @@ func TestL1OfTwoScalesAtOnceOneBeginsAndTheOtherIsRefused(t *testing.T) {
 		won = 1
 	}
 	require.NoError(t, errs[won])
+	b.keptFor(ids[won], 5, protocol.DrainUnread)
+	b.join("a", "a-1")
+	b.join("b", "b-1")
 	requireCode(t, errs[1-won], protocol.CodeActiveMigrationExists)
 	b.becomes(ids[won], protocol.MigrationDeprecated)
 	s := b.stream()
