@@ -25,9 +25,9 @@ func TestReshardWithoutDuplicates(t *testing.T) {
 	require.Len(t, commands, 4, "the page's commands")
 	s := startScaling(t, "--coordination-routing-lease", shortRouting.String())
 	s.createStream()
-	s.read(3, "--work", "300us")
+	s.read(3, "--work", "300us", "--workers", "2")
 	for _, name := range []string{"p1", "p2"} { // more than is handled: there is something to wait for
-		s.load(name, 2_500)
+		s.load(name, 2_000)
 	}
 	s.eventually(func() bool { return s.handled(s.names...) > 2_000 }, "there is load")
 
