@@ -5,5 +5,6 @@
 //
 // RSC_E2E_RECORDS sets how many generated records the replays have (30,000 if it is not
 // set), RSC_E2E_FILE names a file to replay instead, whose lines have their first word as
-// the key. The tests print their figures with -v.
+// the key. RSC_E2E_SCALES and RSC_E2E_SEED set how often the shard count changes in chaos
+// (4 times), and how (1). The tests print their figures with -v.
 package e2e
