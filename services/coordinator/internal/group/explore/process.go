@@ -1,6 +1,10 @@
 package explore
 
 import (
+	"cmp"
+	"math"
+	"slices"
+
 	"github.com/redis-stream-coordinator/rsc/libs/member"
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 )
@@ -82,7 +86,16 @@ func (w *World) end(life int) {
 	if i := w.process(life); i >= 0 {
 		procs := make([]*process, 0, len(w.procs))
 		w.procs = append(append(procs, w.procs[:i]...), w.procs[i+1:]...)
+		slices.SortStableFunc(w.bag, func(a, b message) int { return cmp.Compare(w.rank(a.life), w.rank(b.life)) })
 	}
+}
+
+// rank orders lives: those that are over come last.
+func (w *World) rank(life int) int {
+	if w.process(life) < 0 {
+		return math.MaxInt
+	}
+	return life
 }
 
 func (p *process) isOld() bool { return p.sdk == nil }

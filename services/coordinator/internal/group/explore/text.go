@@ -70,3 +70,23 @@ func (w *World) stateText() string {
 	}
 	return b.String()
 }
+
+// String shows a world for a report of a failing test.
+func (w *World) String() string {
+	var b strings.Builder
+	b.WriteString(w.stateText())
+	for _, m := range w.bag {
+		b.WriteString("\n  " + requestText(m.req))
+		if m.resp != nil {
+			b.WriteString(" => " + answerText(m.resp))
+		}
+	}
+	for pod := range w.coords {
+		c := &w.coords[pod]
+		fmt.Fprintf(&b, "\n  %s cached %v seen %v", podName(pod), c.cache != nil, c.seen)
+		if c.pending != nil {
+			fmt.Fprintf(&b, " pending on v%d, drive %v", c.pending.on.g.MetadataVersion, c.drive != nil)
+		}
+	}
+	return b.String()
+}

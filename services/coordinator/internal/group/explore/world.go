@@ -44,7 +44,8 @@ type env struct {
 	handlers [kinds]func(*World, Event) bool
 	visits   map[string]int
 	live     [2]map[string]group.Liveness // for the Input of a step, and of a step within it
-	thorough bool                         // compare each state with itself after the step that read it
+	keyer    keyer
+	thorough bool // compare each state with itself after the step that read it
 	steps    int
 	script   *Script  // records what happens, nil for nothing
 	log      []string // says what happens, while logging
@@ -62,6 +63,7 @@ func New(setup Setup) *World {
 	for i := range e.live {
 		e.live[i] = map[string]group.Liveness{}
 	}
+	e.keyer.cfg = &e.cfg
 	return newWorld(e)
 }
 
@@ -152,10 +154,19 @@ func (w *World) post(m message) {
 		return
 	}
 	at := len(w.bag)
-	for at > 0 && w.bag[at-1].life > m.life {
+	for at > 0 && w.after(w.bag[at-1].life, m.life) {
 		at--
 	}
 	w.bag = slices.Insert(w.bag, at, m)
+}
+
+// after tells whether messages of one life come after those of another: the living come
+// first, so that it does not matter in which order those have come who are gone.
+func (w *World) after(a, b int) bool {
+	if w.process(b) < 0 {
+		return false
+	}
+	return a > b || w.process(a) < 0
 }
 
 // find returns the place in the bag of the message that an event names: of its life, a

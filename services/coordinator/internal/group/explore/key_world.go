@@ -1,0 +1,303 @@
+package explore
+
+import (
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/group"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/stream"
+)
+
+func (k *keyer) world(w *World) {
+	k.image(&w.store.image)
+	k.identity(w.store.identity)
+	for _, i := range w.store.history {
+		if !w.may(FailOvers) { // then nobody comes back to it
+			break
+		}
+		if k.flags(i != nil); i != nil {
+			k.image(i)
+		}
+	}
+	for pod := range w.env.setup.Pods {
+		k.coordinator(w, &w.coords[pod])
+	}
+	k.number(int64(len(w.procs)))
+	for _, p := range w.procs {
+		k.process(w, p)
+	}
+	k.number(int64(len(w.bag)))
+	for _, m := range w.bag {
+		k.message(w, m)
+	}
+	if w.has(Scaling) || w.has(LostShards) {
+		k.recordOf(w.stream)
+	}
+	for f, most := range w.env.setup.Budget {
+		if most > 0 {
+			k.number(int64(w.used[f]))
+		}
+	}
+}
+
+// group writes a state of the group.
+func (k *keyer) group(g *group.Group) {
+	if k.seen(g) {
+		return
+	}
+	k.lineage(g.Lineage)
+	k.number(int64(len(g.Known)))
+	for _, known := range g.Known {
+		k.lineage(known)
+	}
+	k.identity(g.Identity)
+	k.version(g.ClaimedVersion)
+	k.epoch(g.ClaimedEpoch)
+	k.epoch(g.EpochCounter)
+	k.version(g.MetadataVersion)
+	k.layout(g.LayoutVersion)
+	k.number(int64(g.ShardCount))
+	k.number(int64(g.Removed))
+	k.shards(g.Closed)
+	k.shards(g.Lost)
+	k.until(g.BarrierUntil)
+	k.until(max(g.GraceUntil, 1)) // never and long ago are the same
+	if k.flags(g.Round != nil); g.Round != nil {
+		k.version(g.Round.OpenedVersion)
+	}
+	k.number(int64(len(g.Holds)))
+	for shard, h := range g.Holds {
+		k.id(g.Target[shard])
+		k.id(h.Member)
+		k.life(h.Incarnation)
+		k.flags(h.Told)
+		k.until(h.Lingers)
+	}
+	k.number(int64(len(g.Members)))
+	for _, m := range g.Members {
+		k.member(m)
+	}
+}
+
+func (k *keyer) member(m group.Member) {
+	k.id(m.ID)
+	k.life(m.Incarnation)
+	k.text(string(m.State))
+	switch m.State {
+	case group.Active, group.Leaving, group.Suspended: // nobody looks at it
+	case group.Waiting, group.Expired, group.Fenced, group.Left:
+		k.since(m.Since, k.cfg.StaleRetention)
+	}
+	k.epoch(m.Epoch)
+	k.epoch(m.JoinEpoch)
+	k.epoch(m.RoundFloor)
+	k.until(m.DropBy)
+	k.text(string(m.Cause))
+}
+
+func (k *keyer) image(i *image) {
+	k.group(i.g)
+	k.liveness(i.live)
+	k.since(i.servedAt, k.cfg.Lease)
+}
+
+func (k *keyer) liveness(l lives) {
+	k.number(int64(len(l)))
+	for i := range l {
+		k.id(l[i].id)
+		k.life(l[i].Incarnation)
+		k.sequence(l[i].Incarnation, l[i].Sequence)
+		if l[i].Incarnation == "" {
+			k.request(l[i].RequestID)
+		}
+		k.until(l[i].Deadline)
+		k.version(l[i].SyncVersion)
+		k.since(l[i].SuccessorAt, k.cfg.Lease)
+		if l[i].SuccessorAt != 0 {
+			k.life(l[i].Successor)
+		}
+	}
+}
+
+func (k *keyer) view(w *World, v *view) {
+	if v == nil {
+		k.number(0)
+		return
+	}
+	for i, s := range k.views {
+		if s == v {
+			k.number(int64(-i - 1))
+			return
+		}
+	}
+	k.views = append(k.views, v)
+	k.number(1)
+	k.image(&v.image)
+	k.identity(v.identity)
+	k.since(v.clock, k.cfg.Lease)
+	k.flags(v.token == w.store.token, w.store.history[1] != nil && v.token == w.store.history[1].token,
+		w.store.history[0] != nil && v.token == w.store.history[0].token)
+}
+
+// cache writes a snapshot by which only steady steps are made: they look at no time, and are
+// refused where the store has gone on.
+func (k *keyer) cache(w *World, v *view) {
+	switch {
+	case v == nil:
+		k.number(0)
+	case w.may(FailOvers) || w.flawed("touch compares the number only"):
+		k.view(w, v)
+	case v.token != w.store.token:
+		k.number(2)
+	default:
+		k.number(3)
+		for i := range v.live {
+			l := &v.live[i]
+			k.life(l.Incarnation)
+			k.sequence(l.Incarnation, l.Sequence)
+			if l.Incarnation == "" {
+				k.request(l.RequestID)
+			}
+		}
+	}
+}
+
+func (k *keyer) coordinator(w *World, c *coordinator) {
+	k.cache(w, c.cache)
+	k.lineage(c.seen.Lineage)
+	k.version(c.seen.Revision)
+	k.number(int64(w.jumps - c.jumps))
+	if k.flags(c.pending != nil, c.drive != nil); c.pending != nil {
+		p := c.pending
+		k.view(w, p.on)
+		k.number(int64(w.jumps - p.jumps))
+		for _, m := range p.msgs {
+			k.message(w, m)
+		}
+		if k.flags(p.layout != nil, p.order != nil); p.rec != nil {
+			k.stream(p.rec)
+		}
+		if p.order != nil {
+			k.number(int64(p.order.Kind))
+			k.id(p.order.Member)
+		}
+	}
+	if c.drive != nil {
+		k.stream(c.drive.rec)
+		k.group(c.drive.g)
+	}
+}
+
+// process writes what a process will go by. How often the SDK's state wants to heartbeat and
+// what it shows is left out: events do not depend on it.
+func (k *keyer) process(w *World, p *process) {
+	k.id(p.id)
+	k.life(p.name)
+	k.flags(p.isOld(), p.leaving, p.misbehaved, p.losses == w.losses, p.sentLosses == w.losses,
+		p.fences == w.fencesOf(p.id), p.sentFences == w.fencesOf(p.id))
+	k.number(p.parting)
+	k.number(int64(p.excused))
+	k.epoch(p.seenEpoch)
+	if p.seenEpoch != 0 {
+		k.version(p.seenVersion)
+		k.lineage(p.seenLineage)
+	}
+	if p.isOld() {
+		k.oldClient(w, p)
+		return
+	}
+	k.epoch(p.sdk.Epoch())
+	k.version(p.sdk.Version())
+	k.lineage(p.sdk.Lineage())
+	k.sequence(p.name, p.sdk.Sequence())
+	if k.flags(p.sdk.Waiting()); p.sdk.Waiting() {
+		k.sentAt(w, p)
+	}
+	until, leased := p.sdk.LeaseUntil()
+	if k.flags(leased); leased {
+		k.number(max(until.Milliseconds()-w.now, -1))
+	}
+	if p.parting != 0 {
+		k.number(max(p.runUntil-w.now, -1))
+	}
+	for shard := range w.env.setup.most() {
+		s, found := p.sdk.Shard(shard)
+		k.flags(found, found && p.reported(shard))
+		k.number(int64(s.Phase))
+	}
+}
+
+// reported tells whether the latest request said REVOKED of the shard.
+func (p *process) reported(shard int) bool {
+	if p.last == nil {
+		return false
+	}
+	for _, v := range p.last.RevokingShards {
+		if v.Shard.ShardIndex == shard {
+			return v.State == protocol.Revoked && v.InFlight == 0
+		}
+	}
+	return false
+}
+
+func (k *keyer) oldClient(w *World, p *process) {
+	o := &p.old
+	k.epoch(o.epoch)
+	k.version(o.version)
+	k.number(max(o.leaseUntil-w.now, -1))
+	k.number(int64(o.reads))
+	k.text(string(o.status))
+	if k.flags(o.awaiting); o.awaiting {
+		k.request(p.last.RequestID)
+		k.sentAt(w, p)
+	}
+}
+
+func (k *keyer) sentAt(w *World, p *process) {
+	k.number(max(p.sentAt-w.now, -ms(k.cfg.ClientLease)))
+}
+
+func (k *keyer) message(w *World, m message) {
+	i := w.process(m.life)
+	if k.flags(i >= 0, i >= 0 && w.procs[i].last == m.req, m.resp != nil); i >= 0 {
+		k.life(w.procs[i].name)
+	}
+	k.heartbeat(m.req)
+	k.response(m.resp)
+}
+
+func (k *keyer) recordOf(r *record) {
+	k.stream(&r.rec)
+	k.number(int64(len(r.history)))
+	for i := range r.history {
+		k.stream(&r.history[i])
+	}
+	for _, c := range r.closedIn {
+		k.number(int64(c.shard))
+		k.layout(c.version)
+	}
+}
+
+// stream writes the record of the stream. Marks are only for Redis.
+func (k *keyer) stream(s *stream.Stream) {
+	k.number(int64(s.ShardCount))
+	k.number(int64(s.Removed))
+	k.layout(s.LayoutVersion)
+	k.text(string(s.LayoutCause))
+	k.shards(s.Lost)
+	k.ranked(&k.marks, s.MetadataVersion)
+	k.identity(s.Lineage)
+	r := s.Resharding
+	if k.flags(r != nil); r == nil {
+		return
+	}
+	k.number(int64(r.From))
+	k.number(int64(r.To))
+	k.text(string(r.Phase))
+	k.flags(r.Turned)
+	k.until(group.Millis(r.DrainFrom))
+	k.number(int64(len(r.Shards)))
+	for _, shard := range r.Shards {
+		k.number(int64(shard.Index))
+		k.text(string(shard.Step))
+		k.text(shard.Reason)
+	}
+}

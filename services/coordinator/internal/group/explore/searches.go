@@ -1,0 +1,25 @@
+package explore
+
+import "time"
+
+// Searches are the setups of the breadth-first searches X1–X5. Pauses are few and coarse:
+// two of the shorter ones end a client lease exactly, three a lease.
+func Searches() []Setup {
+	x1 := Setup{
+		Name: "X1", Shards: 1, Processes: 2, Pods: 1, Bag: 3, Fair: true,
+		Pauses: []time.Duration{4 * time.Second, Timing().Lease},
+	}
+	with := func(name string, change func(*Setup)) Setup {
+		s := x1
+		s.Name = name
+		change(&s)
+		return s
+	}
+	return []Setup{
+		x1,
+		with("X2", func(s *Setup) { s.Budget[Duplicates] = 1 }),
+		with("X3", func(s *Setup) { s.Budget[BadReports], s.Budget[Orders] = 1, 1 }),
+		with("X4", func(s *Setup) { s.Budget[FailOvers] = 1 }),
+		with("X5", func(s *Setup) { s.Pods, s.Skew, s.Budget[Delays] = 2, 30*time.Second, Unlimited }),
+	}
+}
