@@ -11,6 +11,10 @@ ARGS ?=
 # A package hangs when it takes longer than this.
 TEST_TIMEOUT ?= 15m
 BENCH ?= .
+# How long `make explore-nightly` may take.
+NIGHTLY ?= 8h
+# Without the race detector: there is one goroutine to a world. 4 GiB are enough.
+EXPLORE = GOMEMLIMIT=3500MiB go test ./services/coordinator/internal/group/explore -run '^(TestSearch|TestWalks)$$' -v -count=1 -timeout 12h -args
 # What `make mutants` does; MUTANTS='-only MUT01,MUT07' runs some.
 MUTANTS ?= -write docs/verification.md
 
@@ -26,6 +30,14 @@ run: ## build and start the standalone suite with its demo (ARGS=… for flags)
 .PHONY: test
 test: ## run all tests with the race detector against real Redis processes
 	@scripts/with-test-tools env RSC_TEST_REDIS=process go test -race -timeout $(TEST_TIMEOUT) work
+
+.PHONY: explore
+explore: ## search the group protocol for schedules that break it, and print figures
+	@$(EXPLORE) -states 1000000 -walks 200000 -visits 1000 -figures | grep -v '^=== '
+
+.PHONY: explore-nightly
+explore-nightly: ## the same with bigger numbers, for at most NIGHTLY (8h); go on with ARGS='-seed … -from …'
+	@$(EXPLORE) -states 5000000 -large 50000000 -walks 8400000 -visits 1000 -limit $(NIGHTLY) -figures $(ARGS) | grep -v '^=== '
 
 .PHONY: mutants
 mutants: ## break the protocol in 35 ways, see each noticed, and write the table down

@@ -171,6 +171,8 @@ func (w *world) configure(t *testing.T, d *datadriven.TestData) string {
 		switch arg.Key {
 		case "max-members":
 			w.cfg.MaxMembers = int(number(t, arg.Vals[0]))
+		case "rebalance-timeout":
+			w.cfg.RebalanceTimeout = duration(t, arg.Vals[0])
 		case "barrier-extra":
 			w.cfg.BarrierExtra = duration(t, arg.Vals[0])
 		case "stale-retention":

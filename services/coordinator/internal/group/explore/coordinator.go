@@ -49,9 +49,17 @@ func (w *World) recalls(c *coordinator) bool {
 	return c.seen.Lineage != "" && !slices.Contains(g.Known, c.seen.Lineage)
 }
 
+// recalled is recalls for an input.
+func (w *World) recalled(in group.Input) bool {
+	return in.Seen.Lineage != "" && (in.Seen.Lineage == w.store.g.Lineage && in.Seen.Revision > in.Revision ||
+		in.Seen.Lineage != w.store.g.Lineage && !slices.Contains(w.store.g.Known, in.Seen.Lineage))
+}
+
 // step runs the core.
 func (w *World) step(g *group.Group, in group.Input) group.Output {
-	w.env.steps++
+	if w.env.steps++; w.env.watch != nil {
+		w.env.watch(g, in)
+	}
 	return group.Step(w.env.cfg, g, in)
 }
 

@@ -71,7 +71,9 @@ func (w *World) hand(pod int, msgs []message, mode int8) {
 	w.begin(pod, msgs, errand{})
 	if mode != Later && mode != BatchedLater {
 		w.conclude(pod, lasts)
+		return
 	}
+	w.env.script.loaded(w)
 }
 
 func (w *World) doSend(e Event) bool {

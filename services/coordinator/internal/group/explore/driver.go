@@ -40,7 +40,9 @@ func (w *World) driveOn(pod int, v verdict, withHeartbeat, later bool) {
 	w.begin(pod, msgs, errand{layout: &layout, rec: &rec})
 	if !later {
 		w.conclude(pod, lasts)
+		return
 	}
+	w.env.script.loaded(w)
 }
 
 // advance decides on a record and on the group as it was when it had been asked to copy it.

@@ -76,7 +76,7 @@ func (w *World) doRecreate(Event) bool {
 	}
 	s := &w.store
 	s.keep()
-	s.g, s.live, s.servedAt = w.birth(s.identity, true), nil, w.clock()
+	s.g, s.live, s.servedAt = w.birth(s.identity, group.EpochFloorAt(w.clock()), true), nil, w.clock()
 	s.tokens++
 	s.token = s.tokens
 	w.env.script.unsayable("the group is created again")

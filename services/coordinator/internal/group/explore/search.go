@@ -8,6 +8,10 @@ import (
 // fairEvery is how many states there are to one that is continued with the fair schedule.
 const fairEvery = 1000
 
+// maxWorlds bounds the worlds that wait to be gone on from. One more is made again, when it
+// is its turn, from the events that led to it.
+const maxWorlds = 250_000
+
 // Result says what a search has come to.
 type Result struct {
 	Setup    Setup
@@ -31,28 +35,32 @@ type search struct {
 	parents []uint32
 	events  []Event
 	key     []byte
+	env     *env
+	waiting int // worlds that are kept
 }
 
 // found is a state that has not been gone on from yet.
 type found struct {
-	w  *World
+	w  *World // nil when it has to be made again
 	id uint32
 }
 
 // Search goes breadth first through everything that may happen in the setup, until nothing
 // is left, bound states are reached, an invariant does not hold, or stop says so.
 func Search(setup Setup, bound int, stop func() bool) Result {
-	s := &search{Result: Result{Setup: setup}, seen: make(map[uint64]struct{}, bound), seed: maphash.MakeSeed()}
+	s := &search{Result: Result{Setup: setup}, seen: make(map[uint64]struct{}, min(bound, 1<<20)), seed: maphash.MakeSeed()}
 	first := New(setup)
+	s.env = first.env
 	s.enter(first, 0, Event{})
 	level := []found{{first, 0}}
+	s.waiting = 1
 	var buffer [256]Event
 	for len(level) > 0 && s.Broken == nil && s.States < bound && !stop() {
 		var next []found
 		for i := range level {
 			at := level[i]
 			level[i].w = nil // what was gone on from is not needed any more
-			if next = s.expand(at, next, buffer[:0]); s.Broken != nil || s.States >= bound {
+			if next = s.expand(at, next, buffer[:0]); s.Broken != nil || s.States >= bound || stop() {
 				break
 			}
 		}
@@ -60,13 +68,19 @@ func Search(setup Setup, bound int, stop func() bool) Result {
 			s.Depth++
 		}
 	}
-	s.Complete = len(level) == 0 && s.Broken == nil && s.States < bound
+	s.Complete = len(level) == 0 && s.Broken == nil && s.States < bound && !stop()
 	s.Steps, s.Visits = first.Steps(), first.Visits()
 	return s.Result
 }
 
 // expand tries every event in a state and appends the new states to next.
 func (s *search) expand(at found, next []found, buffer []Event) []found {
+	if at.w == nil {
+		at.w = newWorld(s.env)
+		at.w.replay(s.way(at.id), false)
+	} else {
+		s.waiting--
+	}
 	for _, e := range at.w.Events(buffer) {
 		child := at.w.Clone()
 		if !child.Do(e) {
@@ -81,9 +95,15 @@ func (s *search) expand(at found, next []found, buffer []Event) []found {
 		if !isNew {
 			continue
 		}
-		if next = append(next, found{child, id}); s.States%fairEvery == 0 && !s.fair(child, id) {
+		if s.States%fairEvery == 0 && !s.fair(child, id) {
 			return next
 		}
+		if s.waiting < maxWorlds {
+			s.waiting++
+		} else {
+			child = nil
+		}
+		next = append(next, found{child, id})
 	}
 	return next
 }

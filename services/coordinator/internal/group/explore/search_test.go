@@ -13,11 +13,20 @@ import (
 // TestSearch goes breadth first through X1–X5, each to its end or to the bound.
 func TestSearch(t *testing.T) {
 	t.Parallel()
-	for _, setup := range explore.Searches() {
+	setups := explore.Searches()
+	if *large > 0 {
+		setups = append(setups, explore.Large())
+	}
+	started := time.Now()
+	for _, setup := range setups {
+		bound := *maxStates
+		if setup.Name == explore.Large().Name {
+			bound = *large
+		}
 		t.Run(setup.Name, func(t *testing.T) {
 			t.Parallel()
 			start := time.Now()
-			r := explore.Search(setup, *maxStates, func() bool { return false })
+			r := explore.Search(setup, bound, func() bool { return over(started) })
 			if *figures {
 				elapsed := time.Since(start)
 				fmt.Printf("%s: %d states, complete %v, depth %d, %d events, %d steps of the core, %d continued fairly, %.0f states/s, %v\n",
@@ -29,7 +38,7 @@ func TestSearch(t *testing.T) {
 				require.NotNil(t, w.Broken(), "a trace of the search does not come again: %v\n%v", r.Broken, r.Trace)
 				report(t, setup, w, r.Trace, "bfs:"+setup.Name, 0)
 			}
-			require.True(t, r.Complete || r.States >= *maxStates)
+			require.True(t, r.Complete || r.States >= bound || over(started), "fewer states than planned")
 		})
 	}
 }

@@ -2,6 +2,21 @@ package explore
 
 import "time"
 
+// Large is the setup of the nightly search: three members, two shards and a little of every
+// fault. It does not end, it is bounded.
+func Large() Setup {
+	s := Setup{
+		Name: "N1", Shards: 2, Most: 2, Processes: 3, Pods: 2, Bag: 3, Fair: true,
+		Pauses: []time.Duration{4 * time.Second, Timing().Lease}, Skew: 30 * time.Second,
+	}
+	for _, f := range []Fault{
+		Drops, Duplicates, Delays, Goodbyes, Crashes, Twins, BadReports, PodCrashes, FailOvers, Jumps, Scaling, Rollbacks,
+	} {
+		s.Budget[f] = 1
+	}
+	return s
+}
+
 // Searches are the setups of the breadth-first searches X1–X5. Pauses are few and coarse:
 // two of the shorter ones end a client lease exactly, three a lease.
 func Searches() []Setup {

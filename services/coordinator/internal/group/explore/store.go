@@ -86,15 +86,15 @@ func (l lives) fill(m map[string]group.Liveness) map[string]group.Liveness {
 
 func (w *World) newStore() store {
 	s := store{identity: "store-0"}
-	s.g = w.birth(s.identity, w.env.setup.Barrier)
+	s.g = w.birth(s.identity, 0, w.env.setup.Barrier)
 	return s
 }
 
 // birth creates the group with the layout of the stream's record (J0).
-func (w *World) birth(identity string, barrier bool) *group.Group {
+func (w *World) birth(identity string, floor int64, barrier bool) *group.Group {
 	return group.New(w.env.cfg, group.Birth{
 		StreamPrefix: "orders", ConsumerGroup: "g", Layout: layoutOf(&w.stream.rec), Lineage: w.nonce(),
-		Identity: identity, Now: w.clock(), EpochFloor: group.EpochFloorAt(w.clock()), Barrier: barrier,
+		Identity: identity, Now: w.clock(), EpochFloor: floor, Barrier: barrier,
 	})
 }
 
@@ -121,6 +121,7 @@ func (w *World) commit(on *view, out group.Output) (stored, bool) {
 		return stored{}, false
 	}
 	s.keep()
+	w.env.script.committed()
 	s.g = out.Next
 	s.tokens++
 	s.token = s.tokens

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/group/explore"
 )
 
@@ -47,21 +49,23 @@ func TestWalks(t *testing.T) {
 	case *extraSeed == 0:
 		list = append(list, rand.Uint64()>>16)
 	}
+	each := (*walks + len(list) - 1) / len(list)
 	sum, start := newTally(), time.Now()
 	t.Run("seeds", func(t *testing.T) {
 		for _, seed := range list {
 			t.Run(fmt.Sprint(seed), func(t *testing.T) {
 				t.Parallel()
-				walkSeed(t, seed, *walks/len(list), start, sum)
+				walkSeed(t, seed, each, start, sum)
 			})
 		}
 	})
 	if *figures {
 		elapsed := time.Since(start)
 		fmt.Printf("walks: %d of %d, seeds %v, %d events, %d steps of the core, %.0f steps/s, %v\n", sum.walks,
-			*walks/len(list)*len(list), list, sum.events, sum.steps, float64(sum.steps)/elapsed.Seconds(), elapsed.Round(time.Second))
+			each*len(list), list, sum.events, sum.steps, float64(sum.steps)/elapsed.Seconds(), elapsed.Round(time.Second))
 	}
 	if !t.Failed() {
+		require.True(t, sum.walks == each*len(list) || over(start), "fewer walks than planned")
 		checkVisits(t, sum.visits, *minVisits)
 	}
 }
@@ -69,8 +73,12 @@ func TestWalks(t *testing.T) {
 func walkSeed(t *testing.T, seed uint64, n int, start time.Time, sum *tally) {
 	t.Helper()
 	mixes := explore.Mixes()
-	for walk := range uint64(n) {
-		if sum.broken.Load() && *onlyFirst || over(start) {
+	for walk := *fromWalk; walk < *fromWalk+uint64(n); walk++ {
+		if over(start) {
+			fmt.Printf("seed %d: go on with -from %d\n", seed, walk)
+			return
+		}
+		if sum.broken.Load() && *onlyFirst {
 			return
 		}
 		setup := mixes[(walk+seed)%uint64(len(mixes))]

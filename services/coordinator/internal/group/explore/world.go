@@ -47,8 +47,9 @@ type env struct {
 	keyer    keyer
 	thorough bool // compare each state with itself after the step that read it
 	steps    int
-	script   *Script  // records what happens, nil for nothing
-	log      []string // says what happens, while logging
+	watch    func(*group.Group, group.Input) // sees each run of the core, nil for nobody
+	script   *Script                         // records what happens, nil for nothing
+	log      []string                        // says what happens, while logging
 	logging  bool
 }
 
