@@ -38,12 +38,12 @@ func TestAMutationThatDoesNotFitFailsTheGate(t *testing.T) {
 	require.Contains(t, problems.String(), "MUT01")
 }
 
-func TestAMutationOfTheClientIsCaught(t *testing.T) {
+func TestAMutationOfTheStreamsRecordIsCaught(t *testing.T) {
 	t.Parallel()
-	code, out, problems := mutants(t, "-only", "MUT30", "-limit", "2m")
+	code, out, problems := mutants(t, "-only", "MUT31", "-control=false")
 	require.Zero(t, code, out+problems)
 	require.Contains(t, out, "1 of 1 mutations are caught")
-	require.Contains(t, out, "TestT18OnlyTheAnswerToTheLatestRequestCounts")
+	require.Contains(t, out, "TestL1OrdersThatAreRefusedChangeNothing")
 }
 
 func TestWhatCannotBeDoneIsSaid(t *testing.T) {

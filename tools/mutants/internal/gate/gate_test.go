@@ -27,7 +27,7 @@ func (e eye) Run(_ context.Context, changed map[string]string, s mutation.Search
 		f.Verdict, f.Test = search.Caught, "TestX/y"
 	}
 	if s.Kind == mutation.Walk {
-		f.Trace = 17
+		f.Invariant, f.Way, f.Trace = "I1", "walk:all", 17
 	}
 	return f, nil
 }
@@ -73,7 +73,7 @@ func TestAMutationIsCaughtWhenEverySearchNoticesIt(t *testing.T) {
 | mutation | | breaks | search | found by | time | commit |
 |---|---|---|---|---|---:|---|
 | MUT01 | name of MUT01 | protocol H1 | test | `+"`TestX/y`"+` | 1.23s | abc123 |
-| MUT01 | name of MUT01 | protocol H1 | walk | `+"`TestX/y`"+`, 17 events | 1.23s | abc123 |
+| MUT01 | name of MUT01 | protocol H1 | walk | I1 after 17 events, walk:all | 1.23s | abc123 |
 | MUT02 | name of MUT02 | protocol H1 | test | `+"`TestX/y`"+` | 1.23s | abc123 |
 | MUT02 | name of MUT02 | protocol H1 | test | **survived** | 1.23s | abc123 |
 | MUT03 | name of MUT03 | protocol H1 | test | **survived** | 1.23s | abc123 |

@@ -40,14 +40,15 @@ func lines(r Result) []string {
 	return cells
 }
 
-// foundBy names the failing test with the length of its trace, or says that there is none.
+// foundBy names what was broken by how many events, or the failing test, or says that
+// there is none.
 func foundBy(f search.Finding) string {
-	if f.Verdict != search.Caught {
+	switch {
+	case f.Verdict != search.Caught:
 		return "**" + string(f.Verdict) + "**"
+	case f.Trace > 0:
+		return fmt.Sprintf("%s after %d events, %s", f.Invariant, f.Trace, f.Way)
+	default:
+		return "`" + f.Test + "`"
 	}
-	by := "`" + f.Test + "`"
-	if f.Trace > 0 {
-		by += fmt.Sprintf(", %d events", f.Trace)
-	}
-	return by
 }

@@ -17,7 +17,7 @@ const kept = 60
 // output is that of go test -v, in which the text of a failure stands behind the name of
 // its test and comes long before its FAIL line, when other tests run beside it.
 type listener struct {
-	name, fail, trace *regexp.Regexp
+	name, fail, violation *regexp.Regexp
 
 	rest    []byte // the line that is not whole yet
 	lines   []string
@@ -28,15 +28,19 @@ type listener struct {
 	failed   chan struct{} // closed at the first failure
 	failedAt time.Time
 	test     string // that failed first
-	events   int    // of its trace
+	// What the exploration says of it: the broken invariant, the events of the trace, and
+	// which search has found it.
+	invariant, way string
+	events         int
 }
 
 func newListener() *listener {
 	return &listener{
-		name:   regexp.MustCompile(`^=== (RUN|NAME|CONT) +(\S+)$`),
-		fail:   regexp.MustCompile(`^ *--- FAIL: (\S+)`),
-		trace:  regexp.MustCompile(`\btrace-length=(\d+)\b`),
-		failed: make(chan struct{}),
+		name: regexp.MustCompile(`^=== (RUN|NAME|CONT) +(\S+)$`),
+		fail: regexp.MustCompile(`^ *--- FAIL: (\S+)`),
+		// What the exploration prints.
+		violation: regexp.MustCompile(`^VIOLATION (\S+) trace-length=(\d+) search=(.+?)(?: seed=\d+)?$`),
+		failed:    make(chan struct{}),
 	}
 }
 
@@ -64,8 +68,13 @@ func (l *listener) line(line string) {
 		}
 		return
 	}
-	if m := l.trace.FindStringSubmatch(line); m != nil && l.events == 0 {
-		l.events, _ = strconv.Atoi(m[1])
+	if m := l.violation.FindStringSubmatch(line); m != nil {
+		l.note(l.current)
+		if l.events == 0 {
+			l.invariant, l.way = m[1], m[3]
+			l.events, _ = strconv.Atoi(m[2])
+		}
+		return
 	}
 	switch m := l.fail.FindStringSubmatch(line); {
 	case strings.HasPrefix(line, "panic: "), strings.HasPrefix(line, "fatal error: "):
@@ -91,7 +100,7 @@ func (l *listener) note(test string) {
 // finding says what the tests came to; clean tells that they ended by themselves and
 // without a failure. Call it when nothing is written any more.
 func (l *listener) finding(clean bool) Finding {
-	f := Finding{Test: l.test, Trace: l.events, Output: strings.Join(append(l.lines, string(l.rest)), "\n")}
+	f := Finding{Test: l.test, Invariant: l.invariant, Way: l.way, Trace: l.events, Output: strings.Join(append(l.lines, string(l.rest)), "\n")}
 	switch {
 	case l.crashed:
 		f.Verdict = Crashed

@@ -20,11 +20,23 @@ func TestTheFirstFailureIsNoticedWhileOtherTestsGoOn(t *testing.T) {
 	default:
 		require.Fail(t, "the failure is not noticed")
 	}
-	_, _ = l.Write([]byte("VIOLATION I1 trace-length=12 search=walk seed=3\n--- FAIL: TestA (0.01s)\n    --- FAIL: TestA/c (0.01s)\nFAIL\n"))
+	_, _ = l.Write([]byte("--- FAIL: TestA (0.01s)\n    --- FAIL: TestA/c (0.01s)\nFAIL\n"))
 	f := l.finding(false)
 	require.Equal(t, Caught, f.Verdict)
 	require.Equal(t, "TestA/b", f.Test)
-	require.Equal(t, 12, f.Trace)
+}
+
+func TestAViolationSaysWhatWasBrokenAndHow(t *testing.T) {
+	t.Parallel()
+	l := newListener()
+	_, _ = l.Write([]byte("=== RUN   TestWalks\nVIOLATION I1 trace-length=12 search=walk:scale, all seed=3\nVIOLATION I3 trace-length=2 search=bfs:X1\n"))
+	select {
+	case <-l.failed:
+	default:
+		require.Fail(t, "the violation is not noticed")
+	}
+	f := l.finding(false)
+	require.Equal(t, []any{Caught, "TestWalks", "I1", "walk:scale, all", 12}, []any{f.Verdict, f.Test, f.Invariant, f.Way, f.Trace})
 }
 
 func TestTheInnermostTestOfAFailureIsNamed(t *testing.T) {

@@ -44,8 +44,10 @@ type Finding struct {
 	Verdict Verdict
 	// Test is the test that failed, the innermost one.
 	Test string
-	// Trace is the number of events of the failing trace, 0 when the search tells none.
-	Trace int
+	// Invariant is what the exploration found broken, Way how it went about it, Trace the
+	// number of events that led there; empty and 0 for other searches.
+	Invariant, Way string
+	Trace          int
 	// Took is the time from the start of the tests, without the build.
 	Took time.Duration
 	// Output is the end of what was printed.
