@@ -95,7 +95,7 @@ func TestConsumersThatDiedAfterTheBacklogDoNotKeepADrain(t *testing.T) {
 	last := d.over(id, protocol.MigrationDeprecated)
 	for index, one := range last.drains() {
 		require.False(t, one.Since.Before(free[owners[index]]), "shard %d is sealed before the lease of %s is over", index, owners[index])
-		require.LessOrEqual(t, one.Since.Sub(free[owners[index]]), 3*time.Second, "nothing else is waited for")
+		require.LessOrEqual(t, one.Since.Sub(free[owners[index]]), 2*sceneLease, "nothing else is waited for")
 	}
 	d.requireSealed(id, indexRange(to, from)...)
 	d.requireShards(to, from)
