@@ -30,7 +30,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // patience bounds what a test waits for; it is never reached when all is well.
-const patience = 15 * time.Second
+const patience = 40 * time.Second
 
 // bench is a Redis with a stream "orders" on it, its coordinators and its members.
 type bench struct {

@@ -36,7 +36,9 @@ func (p *pass) seal(ctx context.Context, r stream.Resharding) (moved bool, err e
 	if p.barred() {
 		return false, nil
 	}
-	free := window(slices.DeleteFunc(r.At(stream.StepClosing), p.held))
+	free := window(slices.DeleteFunc(r.At(stream.StepClosing), func(index int) bool {
+		return p.held(index) || slices.Contains(p.occupied, index)
+	}))
 	if len(free) == 0 {
 		return false, nil
 	}
@@ -48,15 +50,15 @@ func (p *pass) seal(ctx context.Context, r stream.Resharding) (moved bool, err e
 	if slices.ContainsFunc(found, func(f provision.Finding) bool { return f.Stale }) {
 		return p.mark(ctx, r, free) // made again as a lost shard meanwhile, or the record lost a phase
 	}
-	var occupied error
 	for _, f := range found {
 		p.log.Info("removed shard", "stream", p.prefix, "reshardingId", r.ID, "shard", f.Index, "sealed", f.Sealed,
 			"reason", f.Reason, "proof", f.Proof, "evidence", evidenceOf(f))
-		occupied = errors.Join(occupied, f.Err)
+		if f.Err != nil { // it is told, and stops none of the others
+			p.occupied, p.undone = append(p.occupied, f.Index), errors.Join(p.undone, f.Err)
+		}
 	}
 	found = slices.DeleteFunc(found, func(f provision.Finding) bool { return f.Err != nil })
-	moved, err = p.save(ctx, p.entry.Stream.Sealed(judged(found), p.now()))
-	return moved, errors.Join(err, occupied)
+	return p.save(ctx, p.entry.Stream.Sealed(judged(found), p.now()))
 }
 
 // held tells whether anybody may be reading a shard.

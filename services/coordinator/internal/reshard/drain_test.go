@@ -184,6 +184,21 @@ func TestL6ScaleToNoShardsAndBack(t *testing.T) {
 	require.Len(t, b.stream().Past, 3)
 }
 
+// L5: more shards than are looked at in one go.
+func TestL5ManyShardsAreProvenAndSealed(t *testing.T) {
+	t.Parallel()
+	b := open(t, 1200, "a", "b")
+	b.join("a", "a-1")
+	b.publish(1100, 1)
+	id := b.scaled(1)
+	b.keptFor(id, 1100, protocol.DrainUnread)
+	require.Equal(t, "b", *b.drain(id, 1100).BlockingGroup)
+	b.await("all others sealed", func() bool { return b.migration(id).Progress.Done == 1198 })
+	b.join("b", "b-1")
+	b.becomes(id, protocol.MigrationDeprecated)
+	require.Len(t, b.group("a").Holds, 1)
+}
+
 // L7: nobody is left to be told: proof and leases decide.
 func TestL7ScaleInEndsWhenAllMembersHaveExpired(t *testing.T) {
 	t.Parallel()

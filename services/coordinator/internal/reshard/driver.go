@@ -144,8 +144,17 @@ func (d *Driver) Close(ctx context.Context) error {
 	}
 }
 
-// Wake asks for a look at a stream whose record has changed.
-func (d *Driver) Wake(prefix string) { d.want(prefix, errand{}) }
+// Wake asks for a look at a stream about which an operator has ordered something: at once,
+// also where tries have failed.
+func (d *Driver) Wake(prefix string) {
+	d.mu.Lock()
+	if t, troubled := d.troubles[prefix]; troubled {
+		t.until = time.Time{}
+		d.troubles[prefix] = t
+	}
+	d.mu.Unlock()
+	d.want(prefix, errand{})
+}
 
 // Attend takes what the loop wants to be looked at: missing shards (L12), and groups that
 // may have lost a layout.
@@ -199,7 +208,7 @@ func (d *Driver) scan(sweep bool) {
 		}
 		e, found, err := d.records.Load(ctx, key.Stream)
 		if err == nil && found && (needsWork(e.Stream) || sweep && !d.followed(ctx, e.Stream)) {
-			d.Wake(key.Stream)
+			d.want(key.Stream, errand{})
 		}
 	}
 }

@@ -2,6 +2,7 @@ package reshard_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"testing"
 	"time"
@@ -29,32 +30,59 @@ func TestL1AnotherCoordinatorFindsTheWorkThatOneLeft(t *testing.T) {
 }
 
 // One stream that cannot go on keeps no other one: its problem is told, and it goes on when
-// it is repaired (M6).
-func TestStreamWithACorruptGroupStopsNoOther(t *testing.T) {
+// it is repaired, forward or back (M6).
+func TestStreamWithACorruptGroupStopsNoOtherAndGoesOnWhenRepaired(t *testing.T) {
 	t.Parallel()
-	b := quick(t, 2, "a", "b")
-	other := &bench{t: t, rdb: b.rdb, prefix: "others", lead: b.lead}
-	other.create(2, "a")
-	id := b.scaled(3)
-	b.becomes(id, protocol.MigrationDeprecated)
-	b.publish(2, 1)
-	id = b.scaled(2)
-	b.keptFor(id, 2, protocol.DrainUnread)
-	b.do("HSET", b.groupKey("b"), "revision", "x")
-	b.await("a problem", func() bool {
-		shown := b.migration(id)
-		return shown.Progress.LastError != nil && len(b.lead.driver.Problems()) == 1
-	})
-	require.Contains(t, *b.migration(id).Progress.LastError, `"b"`)
-	require.Contains(t, b.lead.driver.Problems()[0], `"orders"`)
-	for _, to := range []int{4, 1, 3} {
-		other.becomes(other.scaled(to), protocol.MigrationDeprecated)
+	for _, end := range []protocol.MigrationState{protocol.MigrationDeprecated, protocol.MigrationRolledBack} {
+		t.Run(string(end), func(t *testing.T) {
+			t.Parallel()
+			b := quick(t, 4, "a", "b")
+			other := &bench{t: t, rdb: b.rdb, prefix: "others", lead: b.lead}
+			other.create(2, "a")
+			b.publish(2, 1)
+			id := b.scaled(2)
+			b.keptFor(id, 2, protocol.DrainUnread)
+			b.await("one is sealed", func() bool { return b.drain(id, 3).Phase == protocol.DrainSealed })
+			b.do("HSET", b.groupKey("b"), "revision", "x")
+			b.await("a problem", func() bool {
+				return b.migration(id).Progress.LastError != nil && len(b.lead.driver.Problems()) == 1
+			})
+			require.Contains(t, *b.migration(id).Progress.LastError, `"b"`)
+			require.Contains(t, b.lead.driver.Problems()[0], `"orders"`)
+			for _, to := range []int{4, 1, 3} {
+				other.becomes(other.scaled(to), protocol.MigrationDeprecated)
+			}
+			_, err := b.lead.catalog.CreateGroup(t.Context(), b.prefix, "b", protocol.CreateGroupRequest{RequestedBy: "t"})
+			require.NoError(t, err, "its repair is allowed meanwhile")
+			require.Equal(t, []int{3}, b.group("b").Closed, "it begins with the stream's layout")
+			if end == protocol.MigrationRolledBack {
+				require.NoError(t, b.rollback(id))
+			}
+			b.join("a", "a-1")
+			b.join("b", "b-1")
+			b.becomes(id, end)
+			b.await("no problem", func() bool { return len(b.lead.driver.Problems()) == 0 })
+			b.settled()
+			for _, in := range []string{"a", "b"} {
+				b.await("handled", func() bool { n, _ := b.handledBy(in); return n == 1 })
+			}
+		})
 	}
-	_, err := b.lead.catalog.CreateGroup(t.Context(), b.prefix, "b", protocol.CreateGroupRequest{RequestedBy: "t"})
-	require.NoError(t, err, "its repair is allowed meanwhile")
-	require.NoError(t, b.rollback(id))
-	b.becomes(id, protocol.MigrationRolledBack)
-	b.await("no problem", func() bool { return len(b.lead.driver.Problems()) == 0 })
+}
+
+// A stream that cannot go on is tried less and less often, until an operator orders
+// something.
+func TestOrderOfAnOperatorIsNotHeldBackByFormerFailures(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, redisproc.Start(t).Client(t))
+	b.cfg.Interval = time.Hour
+	d := b.still().driver
+	d.Wake("orders")
+	require.Equal(t, []string{"orders"}, d.Ready())
+	d.Note("orders", errors.New("away"))
+	require.Empty(t, d.Ready())
+	d.Wake("orders")
+	require.Equal(t, []string{"orders"}, d.Ready())
 }
 
 func TestClosedDriverEndsTheCallUnderWay(t *testing.T) {

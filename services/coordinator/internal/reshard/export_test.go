@@ -5,3 +5,9 @@ package reshard
 func (d *Driver) Look(prefix string, lost bool) (again bool, err error) {
 	return d.look(prefix, errand{lost: lost})
 }
+
+// Ready lists the streams that would be worked on now.
+func (d *Driver) Ready() []string { return d.ready() }
+
+// Note remembers how a look at a stream ended.
+func (d *Driver) Note(prefix string, err error) { d.note(prefix, err) }

@@ -2,7 +2,9 @@ package reshard
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/codec"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/loop"
@@ -20,7 +22,7 @@ func (p *pass) mend(ctx context.Context) (moved bool, err error) {
 			return moved, err
 		}
 	}
-	if lost := p.entry.Stream.Lost; len(lost) > 0 && !p.barred() {
+	if lost := p.entry.Stream.Lost; len(lost) > 0 && !p.remade && !p.barred() {
 		return p.remake(ctx, lost)
 	}
 	return false, nil
@@ -36,6 +38,9 @@ func (p *pass) findLost(ctx context.Context) (moved bool, err error) {
 	for _, f := range found {
 		if missing(f.Reason) && !p.retired(f) {
 			lost = append(lost, f.Index)
+			if slices.Contains(p.entry.Stream.Lost, f.Index) {
+				continue // told before
+			}
 			p.log.Error("shard is lost", "stream", p.prefix, "shard", f.Index, "reason", f.Reason, "groups", f.Missing)
 		}
 	}
@@ -76,15 +81,21 @@ func (p *pass) remake(ctx context.Context, lost []int) (moved bool, err error) {
 	if higher > 0 { // the record lost writes
 		return p.save(ctx, p.entry.Stream.Marked(higher, p.now()))
 	}
+	p.remade = true
+	whole := make([]int, 0, len(lost))
 	for _, index := range lost {
 		made, err := p.shards.Remake(ctx, p.prefix, index, t, starts[index])
-		if err != nil {
-			return false, fmt.Errorf("lost shard %d is not made again: %w", index, err)
+		if err != nil { // one that cannot be made stops none of the others
+			p.undone = errors.Join(p.undone, fmt.Errorf("lost shard %d is not made again: %w", index, err))
+			continue
 		}
-		p.log.Error("lost shard is made again: its records are lost, others may be handled twice",
-			"stream", p.prefix, "shard", index, "groups", made, "starts", starts[index])
+		whole = append(whole, index)
+		if len(made) > 0 {
+			p.log.Error("lost shard is made again: its records are lost, others may be handled twice",
+				"stream", p.prefix, "shard", index, "groups", made, "starts", starts[index])
+		}
 	}
-	return p.save(ctx, p.entry.Stream.WithFound(lost))
+	return p.save(ctx, p.entry.Stream.WithFound(whole))
 }
 
 // starts returns by shard and group where a group that is made again begins to read: at

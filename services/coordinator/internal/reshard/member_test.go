@@ -3,6 +3,7 @@ package reshard_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,6 +27,7 @@ type member struct {
 	acked    map[int]string // by shard, the last id
 	missing  map[int]string // by shard, what it reports
 	handled  map[string]int // how often each record was handled, by key and id
+	claimed  map[int]bool   // shards where it has looked for what others left pending
 
 	open  int64 // how many records it says are pending
 	mute  bool  // does not report, nor read
@@ -38,7 +40,7 @@ type member struct {
 func (b *bench) join(in, id string) *member {
 	b.t.Helper()
 	m := &member{
-		bench: b, id: id, in: in, acked: map[int]string{}, missing: map[int]string{}, handled: map[string]int{},
+		bench: b, id: id, in: in, acked: map[int]string{}, missing: map[int]string{}, handled: map[string]int{}, claimed: map[int]bool{},
 	}
 	b.crew = append(b.crew, m)
 	return m
@@ -112,11 +114,12 @@ func (m *member) follow(answer *protocol.HeartbeatResponse) {
 // read takes and acknowledges what waits on the shards that it has.
 func (m *member) read() {
 	m.t.Helper()
+	maps.DeleteFunc(m.claimed, func(index int, _ bool) bool { return !slices.Contains(m.owned, index) })
 	for _, index := range m.owned {
 		if slices.Contains(m.skips, index) {
 			continue
 		}
-		found, err := m.take(m.t.Context(), m.key(index))
+		found, err := m.take(m.t.Context(), index)
 		if err != nil {
 			m.missing[index] = m.reasonOf(err, m.key(index))
 			continue
@@ -130,13 +133,17 @@ func (m *member) read() {
 	}
 }
 
-// take returns new records, and those that another consumer left pending.
-func (m *member) take(ctx context.Context, key string) ([]redis.XMessage, error) {
-	left, _, err := m.rdb.XAutoClaim(ctx, &redis.XAutoClaimArgs{
-		Stream: key, Group: m.in, Consumer: m.id, Start: "0-0", Count: 100,
-	}).Result()
-	if err != nil {
-		return nil, err
+// take returns new records, and at first those that another consumer left pending.
+func (m *member) take(ctx context.Context, index int) (left []redis.XMessage, err error) {
+	key := m.key(index)
+	if !m.claimed[index] {
+		left, _, err = m.rdb.XAutoClaim(ctx, &redis.XAutoClaimArgs{
+			Stream: key, Group: m.in, Consumer: m.id, Start: "0-0", Count: 100,
+		}).Result()
+		if err != nil {
+			return nil, err
+		}
+		m.claimed[index] = true
 	}
 	found, err := m.rdb.XReadGroup(ctx, &redis.XReadGroupArgs{
 		Group: m.in, Consumer: m.id, Streams: []string{key, ">"}, Count: 100, Block: -1,

@@ -28,6 +28,11 @@ type pass struct {
 	groups map[string]*group.Group
 	// lost asks for a look at all shards of the reading set.
 	lost bool
+	// remade tells that this pass has tried to make lost shards again, occupied which shards
+	// it could not seal. undone is what it goes on without.
+	remade   bool
+	occupied []int
+	undone   error
 }
 
 // look takes a stream as far as it goes now. again tells that there is, or may be, more
@@ -54,16 +59,27 @@ func (p *pass) run(ctx context.Context) error {
 	for range maxSteps {
 		moved, err := p.step(ctx)
 		if err != nil {
+			err = errors.Join(p.undone, err)
 			return errors.Join(err, p.stopped(ctx, err))
 		}
 		if !moved {
-			return p.stopped(ctx, nil)
+			return p.rest(ctx)
 		}
 		if err := p.lease.Extend(ctx, p.cfg.LeaseTTL); err != nil {
 			return loop.Fault(err)
 		}
 	}
 	return nil
+}
+
+// rest ends a pass that got as far as it could. What single shards
+// stand in the way of is told with the resharding under way, of which there may be more to
+// do soon; without one, lost shards alone are waited for.
+func (p *pass) rest(ctx context.Context) error {
+	if p.entry.Stream.Resharding == nil {
+		return p.undone
+	}
+	return p.stopped(ctx, p.undone)
 }
 
 // step does the next thing, and tells whether the record has changed by it.

@@ -1,6 +1,10 @@
 package reshard_test
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -9,6 +13,9 @@ import (
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 	"github.com/redis-stream-coordinator/rsc/libs/testkit/redisproc"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/loop"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/store"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/store/storetest"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/stream"
 )
 
 // alert is a bench whose driver looks through all streams all the time.
@@ -179,4 +186,56 @@ func TestL2CreationAndRepairGoAboveMarksThatTheRecordForgot(t *testing.T) {
 	b.converges(3)
 	b.publish(1, 1)
 	b.await("read", func() bool { n, _ := b.handledBy("b"); return n == 4 })
+}
+
+// L6, L8: all shards were sealed, and then a rollback that the record has forgotten put
+// them back: what was published to them since is read before they are sealed once more.
+func TestL6SealsThatALostRollbackUndidAreNotTrusted(t *testing.T) {
+	t.Parallel()
+	b := alert(t, 3, "a")
+	m := b.join("a", "a-1")
+	b.settled()
+	m.at = b.still()
+	var sealed atomic.Bool
+	b.lead.shards.fail(nil, func(call string) error { sealed.Store(sealed.Load() || call == "Seal"); return nil })
+	b.lead.kept.Before(func(_ context.Context, call storetest.Call) error {
+		if sealed.Load() && call.Op == "Load" && call.Key.Group == "a" {
+			return &store.UnavailableError{State: "TIMEOUT", Cause: errors.New("away")}
+		}
+		return nil
+	})
+	id := b.scaled(1)
+	b.await("all are sealed", func() bool {
+		return b.stream().Resharding != nil && b.stream().ShardCount == 1 && b.stream().Removed == 0
+	})
+	require.Equal(t, []int{1, 2}, b.stream().Resharding.At(stream.StepSealed))
+	putBack := b.save(b.recordKey())
+	b.lead.kept.Before(nil)
+	require.NoError(t, b.rollback(id))
+	b.becomes(id, protocol.MigrationRolledBack)
+	m.skips = []int{1, 2}
+	b.publish(1, 1)
+	b.publish(2, 1)
+	putBack()
+	b.keptFor(id, 1, protocol.DrainUnread)
+	b.keptFor(id, 2, protocol.DrainUnread)
+	m.skips = nil
+	b.converges(1)
+	n, _ := b.handledBy("a")
+	require.Equal(t, 3, n)
+	require.Equal(t, "string", b.rdb.Type(t.Context(), b.key(2)).Val())
+}
+
+// L2, L12: a marker from the future, as after a clock that went back, is passed by.
+func TestL12LostShardIsMadeAgainAboveAHigherMark(t *testing.T) {
+	t.Parallel()
+	b := open(t, 2, "a")
+	b.join("a", "a-1")
+	b.settled()
+	marker := protocol.DefaultKeyPrefix + ":shard:{" + b.key(1) + "}"
+	mark := b.stream().Mark + time.Hour.Milliseconds()
+	b.do("SET", marker, fmt.Sprintf("%d:other:forward", mark))
+	b.do("DEL", b.key(1))
+	b.await("made again", func() bool { return b.rdb.Exists(t.Context(), b.key(1)).Val() == 1 && len(b.stream().Lost) == 0 })
+	require.Greater(t, b.stream().Mark, mark)
 }

@@ -160,6 +160,8 @@ func TestL8RollbackWhilePreparingRemovesWhatWasMadeAndNothingElse(t *testing.T) 
 	id := b.scaled(6)
 	b.await("an error", func() bool { return b.migration(id).Progress.LastError != nil })
 	layout := b.group("a").LayoutVersion
+	plan := b.planRollback(id)
+	require.Equal(t, []any{2, 2, []int{}, []int{}}, []any{plan.FromShardCount, plan.ToShardCount, plan.ShardsAdded, plan.ShardsRemoved})
 	require.NoError(t, b.rollback(id))
 	b.becomes(id, protocol.MigrationRolledBack)
 	require.Equal(t, "mine", b.rdb.Get(t.Context(), b.key(3)).Val())
