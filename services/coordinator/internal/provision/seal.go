@@ -13,7 +13,7 @@ import (
 // ErrRetired comes when a shard cannot be sealed because retired data of the same
 // resharding is there already, which is never overwritten. Somebody has made the shard
 // again behind the seal; the older data has to be renamed or deleted by hand.
-var ErrRetired = errors.New("retired data of this resharding is there already")
+var ErrRetired = errors.New("retired data is in the way of the seal and is not overwritten; rename or delete it")
 
 // RetiredKey returns the key under which a seal of the resharding keeps a shard's entries.
 func (s *Shards) RetiredKey(prefix string, index int, reshardingID string) string {

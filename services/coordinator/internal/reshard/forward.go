@@ -53,8 +53,10 @@ func (p *pass) goOn(ctx context.Context, r stream.Resharding) (moved bool, err e
 		return p.awaitRouting(ctx)
 	case p.entry.Stream.Removed > 0:
 		return p.drain(ctx, r)
-	case len(r.Shards) == 0 && !p.settled(): // shards were added, or came back
-		return false, nil
+	case len(r.Shards) == 0: // shards were added, or came back
+		if rests, err := p.settled(ctx); err != nil || !rests {
+			return false, err
+		}
 	}
 	p.log.Info("resharding is over", "stream", p.prefix, "reshardingId", r.ID, "from", r.From, "to", r.To, "phase", r.Phase)
 	return p.save(ctx, p.entry.Stream.Finished(p.now()))

@@ -13,6 +13,7 @@ import (
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/records"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/store"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/stream"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/views"
 )
 
 // maxSteps bounds what one look does, so that orders of operators get their turn.
@@ -178,14 +179,31 @@ func (p *pass) mark(ctx context.Context, r stream.Resharding, indexes []int) (mo
 	return p.save(ctx, p.entry.Stream.Doubted().Raised(higher, p.now()))
 }
 
-// settled tells whether every group is at rest (L2).
-func (p *pass) settled() bool {
-	for _, g := range p.groups {
-		if !g.Settled() {
-			return false
+// settled tells whether every group is at rest and its members say so (L2, I15).
+func (p *pass) settled(ctx context.Context) (bool, error) {
+	for name := range p.groups {
+		v, err := p.Driver.groups.View(ctx, store.Key{Stream: p.prefix, Group: name})
+		if err != nil {
+			return false, fmt.Errorf("group %q cannot be read: %w", name, loop.Fault(err))
+		}
+		if !atRest(v) {
+			return false, nil
 		}
 	}
-	return true
+	return true, nil
+}
+
+// atRest tells whether a group is stable; one without members counts as such (L2).
+func atRest(v loop.View) bool {
+	if !v.Group.Settled() {
+		return false
+	}
+	switch views.State(views.Source{Group: v.Group, Live: v.Live, Detail: v.Detail}) {
+	case protocol.GroupStable, protocol.GroupEmpty:
+		return true
+	case protocol.GroupAssigning, protocol.GroupReconciling:
+	}
+	return false
 }
 
 // now is the store's clock as the record's last call read it.

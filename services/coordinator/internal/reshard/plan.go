@@ -85,10 +85,11 @@ func (s *Service) foreseen(ctx context.Context, plan protocol.Plan, record strea
 	}
 	groups := s.groupsOf(ctx, record)
 	for _, name := range record.Active() {
-		g := groups[name]
-		if g == nil {
+		v, read := groups[name]
+		if !read {
 			continue
 		}
+		g := v.Group
 		if len(plan.ShardsRemoved) > 0 && !g.HasListening() {
 			plan.Warnings = append(plan.Warnings, fmt.Sprintf(warnNobody, name))
 		}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 	"github.com/redis-stream-coordinator/rsc/libs/routing"
-	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/group"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/loop"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/provision"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/store"
@@ -45,9 +44,9 @@ func (s *Service) progress(ctx context.Context, record stream.Stream, r stream.R
 	groups := s.groupsOf(ctx, record)
 	if !r.Finished() {
 		for _, name := range record.Active() {
-			g := groups[name]
+			v, read := groups[name]
 			progress.Groups = append(progress.Groups, protocol.GroupProgress{
-				ConsumerGroup: name, Copied: g != nil && loop.Follows(g, record), Settled: g != nil && g.Settled(),
+				ConsumerGroup: name, Copied: read && loop.Follows(v.Group, record), Settled: read && atRest(v),
 			})
 		}
 	}
@@ -96,11 +95,11 @@ func (s *Service) facts(ctx context.Context, record stream.Stream, indexes []int
 }
 
 // groupsOf returns the stream's groups that can be read, by name.
-func (s *Service) groupsOf(ctx context.Context, record stream.Stream) map[string]*group.Group {
-	groups := make(map[string]*group.Group, len(record.Groups))
+func (s *Service) groupsOf(ctx context.Context, record stream.Stream) map[string]loop.View {
+	groups := make(map[string]loop.View, len(record.Groups))
 	for _, name := range record.Active() {
 		if v, err := s.groups.View(ctx, store.Key{Stream: record.Prefix, Group: name}); err == nil {
-			groups[name] = v.Group
+			groups[name] = v
 		}
 	}
 	return groups
@@ -108,7 +107,7 @@ func (s *Service) groupsOf(ctx context.Context, record stream.Stream) map[string
 
 // drains shows each removed shard, where there are many only some with what Redis says now.
 func (s *Service) drains(
-	ctx context.Context, record stream.Stream, r stream.Resharding, groups map[string]*group.Group,
+	ctx context.Context, record stream.Stream, r stream.Resharding, groups map[string]loop.View,
 ) []protocol.ShardDrain {
 	open := slices.Concat(r.At(stream.StepReading), r.At(stream.StepClosing))
 	var facts map[int]provision.Finding
@@ -165,11 +164,12 @@ func fill(drain *protocol.ShardDrain, f provision.Finding) {
 }
 
 // ownersOf lists who may be reading a shard.
-func ownersOf(record stream.Stream, groups map[string]*group.Group, index int) []protocol.ShardOwner {
+func ownersOf(record stream.Stream, groups map[string]loop.View, index int) []protocol.ShardOwner {
 	owners := []protocol.ShardOwner{}
 	for _, name := range record.Active() {
-		if g := groups[name]; g != nil && index < len(g.Holds) && g.Holds[index].Member != "" {
-			owners = append(owners, protocol.ShardOwner{ConsumerGroup: name, MemberID: g.Holds[index].Member})
+		v, read := groups[name]
+		if read && index < len(v.Group.Holds) && v.Group.Holds[index].Member != "" {
+			owners = append(owners, protocol.ShardOwner{ConsumerGroup: name, MemberID: v.Group.Holds[index].Member})
 		}
 	}
 	return owners
