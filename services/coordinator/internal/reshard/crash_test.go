@@ -78,9 +78,9 @@ func stories() []story {
 	}
 }
 
-// T27, I9, L1: whichever call of a coordinator's answer is lost, and whether the process
-// dies before or after a call or goes on: the resharding ends as if nothing had happened,
-// and meanwhile producers can publish to every shard that routing names.
+// T27, I9, L1: at whichever call the process dies, before or after its effect, or only the
+// answer is lost, the resharding ends as if nothing had happened, and meanwhile producers
+// can publish to every shard that routing names.
 func TestI9ReshardingEndsTheSameWhateverCallFails(t *testing.T) {
 	t.Parallel()
 	for _, story := range stories() {

@@ -251,3 +251,19 @@ func TestL12LostRemovedShardIsMadeAgainAndSealed(t *testing.T) {
 	b.becomes(id, protocol.MigrationDeprecated)
 	require.Equal(t, protocol.ProofLag, *b.drain(id, 2).Proof)
 }
+
+// L12, L5: a shard that is lost behind its proof is missed when it is to be sealed.
+func TestL12ShardLostBehindItsProofIsMadeAgainAndSealed(t *testing.T) {
+	t.Parallel()
+	b := open(t, 2, "a")
+	m := b.join("a", "a-1")
+	b.settled()
+	m.keeps = []int{1}
+	id := b.scaled(1)
+	b.keptFor(id, 1, protocol.DrainStillOwned)
+	b.do("DEL", b.key(1))
+	m.keeps = nil
+	b.becomes(id, protocol.MigrationDeprecated)
+	require.Equal(t, "string", b.rdb.Type(t.Context(), b.key(1)).Val())
+	require.NotZero(t, b.causes("a", protocol.EventReprovision))
+}

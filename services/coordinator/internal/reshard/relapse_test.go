@@ -239,3 +239,40 @@ func TestL12LostShardIsMadeAgainAboveAHigherMark(t *testing.T) {
 	b.await("made again", func() bool { return b.rdb.Exists(t.Context(), b.key(1)).Val() == 1 && len(b.stream().Lost) == 0 })
 	require.Greater(t, b.stream().Mark, mark)
 }
+
+// L8: a scale-out that the record only prepares, though its shards were written to, is
+// rolled back: they are read to their end.
+func TestL8RollbackOfAScaleOutThatTheRecordForgotReadsItsShards(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, redisproc.Start(t).Client(t))
+	b.lead = b.still()
+	b.create(2, "a")
+	m := b.join("a", "a-1")
+	b.settled()
+	id := b.scaled(4)
+	putBack := b.save(b.recordKey())
+	look := func(what string, come func() bool) {
+		t.Helper()
+		b.await(what, func() bool {
+			_, err := b.lead.driver.Look(b.prefix, false)
+			require.NoError(t, err)
+			return come()
+		})
+	}
+	look("routing", func() bool { return b.stream().ShardCount == 4 })
+	m.skips = []int{2, 3}
+	b.publish(2, 1)
+	b.publish(3, 1)
+	putBack()
+	require.Equal(t, protocol.MigrationPreparing, b.migration(id).State)
+	require.NoError(t, b.rollback(id))
+	look("they are read", func() bool {
+		r := b.stream().Resharding
+		return r != nil && len(r.Shards) == 2 && r.Shards[0].Reason == "UNREAD" && r.Shards[1].Reason == "UNREAD"
+	})
+	m.skips = nil
+	look("the end", func() bool { return b.stream().Resharding == nil })
+	require.Equal(t, protocol.MigrationRolledBack, b.migration(id).State)
+	n, _ := b.handledBy("a")
+	require.Equal(t, 2, n)
+}

@@ -27,14 +27,27 @@ func (s Stream) Doubted() Stream {
 	return s.relaid(CauseCorrection)
 }
 
-// Covering routes to as many shards as the reading set of a group has: the resharding that
-// added them is lost with the store's writes, and they may hold records (L1). In a
-// resharding it is the record itself.
+// Covering routes to as many shards as the reading set of a group has: what added them is
+// lost with the store's writes, and they may hold records (L1). A scale-out under way goes
+// on from where its shards were routed to. It is the record itself where a resharding does
+// not know of the shards.
 func (s Stream) Covering(readCount int) Stream {
-	if s.Resharding != nil || readCount <= s.ShardCount {
+	if readCount <= s.ReadCount() {
 		return s
 	}
-	s.ShardCount = readCount
-	s.MetadataVersion++
-	return s.relaid(CauseCorrection)
+	if s.Resharding == nil {
+		s.ShardCount = readCount
+		s.MetadataVersion++
+		return s.relaid(CauseCorrection)
+	}
+	r := *s.Resharding
+	undone := r.Phase == PhaseRollingBack && !r.Turned
+	if r.To <= s.ShardCount || r.Phase != PhasePreparing && !undone {
+		return s
+	}
+	if r.Phase == PhasePreparing {
+		r.Phase = PhaseActive
+	}
+	s.ShardCount = r.To
+	return s.withResharding(r).relaid(CauseCorrection)
 }

@@ -50,3 +50,24 @@ func TestL1RecordThatLostWritesCoversWhatGroupsRead(t *testing.T) {
 	require.Equal(t, s.MetadataVersion+1, wide.MetadataVersion)
 	require.Equal(t, draining(t), draining(t).Covering(99), "a resharding under way decides")
 }
+
+// L8: a scale-out whose routing changed in a history that is lost may have been written to:
+// it is not undone as one that nobody knew of.
+func TestL8ScaleOutThatGroupsHaveCopiedWasRoutedTo(t *testing.T) {
+	t.Parallel()
+	preparing := scale(t, 6)(settled(4))
+	require.Equal(t, preparing, preparing.Covering(4))
+	active := preparing.Covering(6)
+	require.Equal(t, stream.PhaseActive, active.Resharding.Phase)
+	require.Equal(t, 6, active.ShardCount)
+	require.Equal(t, preparing.LayoutVersion+1, active.LayoutVersion)
+	back, err := preparing.RollingBack(preparing.Resharding.ID, stream.Order{}, 60_000)
+	require.NoError(t, err)
+	back = back.Covering(6)
+	require.Equal(t, stream.PhaseRollingBack, back.Resharding.Phase)
+	require.Equal(t, 6, back.ShardCount)
+	require.Equal(t, []int{4, 5}, turned(back).Resharding.At(stream.StepReading), "the added shards are read to their end")
+	require.Equal(t, turned(back), turned(back).Covering(9))
+	shrinking := scale(t, 2)(settled(4))
+	require.Equal(t, shrinking, shrinking.Covering(9))
+}
