@@ -33,11 +33,11 @@ test: ## run all tests with the race detector against real Redis processes
 
 .PHONY: explore
 explore: ## search the group protocol for schedules that break it, and print figures
-	@$(EXPLORE) -states 1000000 -walks 200000 -visits 1000 -figures | grep -v '^=== '
+	@$(EXPLORE) -states 1000000 -walks 200000 -visits 1000 -figures | grep --line-buffered -v '^=== '
 
 .PHONY: explore-nightly
 explore-nightly: ## the same with bigger numbers, for at most NIGHTLY (8h); go on with ARGS='-seed … -from …'
-	@$(EXPLORE) -states 5000000 -large 50000000 -walks 8400000 -visits 1000 -limit $(NIGHTLY) -figures $(ARGS) | grep -v '^=== '
+	@$(EXPLORE) -states 5000000 -large 50000000 -walks 8400000 -visits 1000 -limit $(NIGHTLY) -figures $(ARGS) | grep --line-buffered -v '^=== '
 
 .PHONY: mutants
 mutants: ## break the protocol in 35 ways, see each noticed, and write the table down

@@ -5,6 +5,9 @@ import (
 	"strings"
 )
 
+// maxTries bounds the replays of a shrinking, not by much.
+const maxTries = 5000
+
 // Shrink leaves out events as long as the same invariant does not hold at the end (delta
 // debugging). What cannot happen any more is skipped. The result ends with the violation.
 func Shrink(setup Setup, events []Event, invariant string) []Event {
@@ -16,10 +19,12 @@ func Shrink(setup Setup, events []Event, invariant string) []Event {
 	if !found {
 		return events
 	}
-	for again := true; again; {
+	tries := 0
+	for again := true; again && tries < maxTries; {
 		again = false
 		for size := max(len(best)/2, 1); size >= 1; size /= 2 {
 			for from := 0; from < len(best); {
+				tries++
 				rest := append(append([]Event{}, best[:from]...), best[min(from+size, len(best)):]...)
 				if done, still := fails(rest); still {
 					best, again = done, true

@@ -93,15 +93,11 @@ func walkSeed(t *testing.T, seed uint64, n int, start time.Time, sum *tally) {
 	}
 }
 
-// report prints what was found, shrunk if there is time, and fails the test.
+// report prints what was found, shrunk, and fails the test.
 func report(t *testing.T, setup explore.Setup, w *explore.World, events []explore.Event, search string, seed uint64) {
 	t.Helper()
 	found := *w.Broken()
-	text := ""
-	if !*onlyFirst {
-		events = explore.Shrink(setup, events, found.Invariant)
-		text = explore.Explain(setup, events)
-	}
+	events = explore.Shrink(setup, events, found.Invariant)
 	fmt.Fprintf(os.Stdout, "VIOLATION %s trace-length=%d search=%s seed=%d\n", found.Invariant, len(events), search, seed)
-	t.Fatalf("%s: %s\n%s", found.Invariant, found.What, text)
+	t.Fatalf("%s: %s\n%s", found.Invariant, found.What, explore.Explain(setup, events))
 }
