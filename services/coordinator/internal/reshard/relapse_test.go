@@ -276,3 +276,22 @@ func TestL8RollbackOfAScaleOutThatTheRecordForgotReadsItsShards(t *testing.T) {
 	n, _ := b.handledBy("a")
 	require.Equal(t, 2, n)
 }
+
+// L1, L12: no consumer has to complain before producers can publish again.
+func TestL1RecordPutBackBehindSealsMakesTheShardsAgainByItself(t *testing.T) {
+	t.Parallel()
+	b := alert(t, 4, "a")
+	putBack := b.save(b.recordKey())
+	b.becomes(b.scaled(2), protocol.MigrationDeprecated)
+	require.Equal(t, "string", b.rdb.Type(t.Context(), b.key(3)).Val())
+	putBack()
+	b.await("the shards are there", func() bool {
+		s := b.stream()
+		return b.rdb.Type(t.Context(), b.key(2)).Val() == "stream" && b.rdb.Type(t.Context(), b.key(3)).Val() == "stream" &&
+			len(s.Lost) == 0 && loop.Follows(b.group("a"), s)
+	})
+	require.Equal(t, 4, b.stream().ShardCount)
+	b.publish(3, 1)
+	b.join("a", "a-1")
+	b.await("read", func() bool { n, _ := b.handledBy("a"); return n == 1 })
+}
