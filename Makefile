@@ -14,7 +14,7 @@ BENCH ?= .
 # How long `make explore-nightly` may take.
 NIGHTLY ?= 8h
 # Without the race detector: there is one goroutine to a world. 4 GiB are enough.
-EXPLORE = GOMEMLIMIT=3500MiB go test ./services/coordinator/internal/group/explore -run '^(TestSearch|TestWalks)$$' -v -count=1 -timeout 12h -args
+EXPLORE = GOMEMLIMIT=3500MiB go test ./services/coordinator/internal/group/explore -run '^(TestSearch|TestWalks|TestTheCoreAllocatesLittle)$$' -v -count=1 -timeout 12h -args
 # What `make mutants` does; MUTANTS='-only MUT01,MUT07' runs some.
 MUTANTS ?= -write docs/verification.md
 

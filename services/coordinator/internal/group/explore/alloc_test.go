@@ -1,6 +1,7 @@
 package explore_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -32,7 +33,9 @@ func TestTheCoreAllocatesLittle(t *testing.T) { //nolint:paralleltest // allocat
 				group.Step(explore.Timing(), in.Group, in.Input)
 			}
 		}) / float64(len(inputs))
-		t.Logf("%s: %.1f allocations a step, %d steps", name, allocs, len(inputs))
+		if *figures {
+			fmt.Printf("core: %.1f allocations a step, %s of %d steps of walks\n", allocs, name, len(inputs))
+		}
 		require.LessOrEqual(t, allocs, float64(mostAllocs), name)
 	}
 }

@@ -13,7 +13,7 @@ import (
 // for known what it has not seen.
 func TestEqualKeysGoOnEqually(t *testing.T) {
 	t.Parallel()
-	setups := explore.Searches()
+	setups := append(explore.Searches(), explore.Large())
 	for _, m := range explore.Mixes() {
 		if m.Name == "scale, all" || m.Name == "one shard, all" || m.Name == "old clients, lost" {
 			m.Pauses = setups[0].Pauses
