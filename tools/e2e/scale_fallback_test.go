@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -91,6 +92,56 @@ func TestARecordFromBeforeAScaleOutGivesUpNoShard(t *testing.T) {
 	s.requireKept()
 	t.Logf("shards to write to: %d", s.shardCount())
 	requireNoProblem(t, s.admin)
+}
+
+// TestRetiredDataInTheWayIsNamedAndMadeRoomFor: the stream's record goes back to before a
+// scale-in, so that sealed shards are made again, and then to the midst of the same
+// scale-in. Its retired data is in the way then and is not overwritten; the change says so,
+// seals the other shards, and ends when an operator has renamed it (L5).
+func TestRetiredDataInTheWayIsNamedAndMadeRoomFor(t *testing.T) {
+	t.Parallel()
+	s := startScaling(t, quickly()...)
+	s.createStream()
+	s.load("publisher", 400)
+	s.read(2, "--workers", "4")
+	stuckKey := routing.StreamKey(stream, stuck)
+	require.NoError(t, s.rdb.XGroupCreate(t.Context(), stuckKey, "guest", "0").Err())
+	before := s.record()
+	in := s.scale(s.admin, 3)
+	var last *protocol.Migration
+	until := func(what string, is func() bool) {
+		t.Helper()
+		s.eventually(func() bool {
+			var err error
+			last, err = s.admin.Migration(t.Context(), stream, group, in.id)
+			return err == nil && is()
+		}, what)
+	}
+	until("all but the guest's are sealed", func() bool { return last.Progress.Done == 4 })
+	during := s.record()
+	s.restore(before)
+	s.eventually(func() bool { return s.rdb.XLen(t.Context(), routing.StreamKey(stream, 3)).Val() > 0 }, "they are written again")
+	s.restore(during)
+	require.NoError(t, s.rdb.XGroupDestroy(t.Context(), stuckKey, "guest").Err())
+	until("the guest's is sealed, the others are in the way", func() bool {
+		trouble := last.Progress.LastError
+		for shard := 3; trouble != nil && shard < stuck; shard++ {
+			if !strings.Contains(*trouble, keptKey(shard, in.id)) {
+				return false
+			}
+		}
+		return trouble != nil && last.Progress.Done == 1
+	})
+	t.Logf("last error: %s", *last.Progress.LastError)
+	for shard := 3; shard < stuck; shard++ {
+		key := keptKey(shard, in.id)
+		require.NoError(t, s.rdb.Rename(t.Context(), key, key+":before").Err())
+	}
+	s.follow(s.admin, in)
+	s.tell(in)
+	s.ending("--resharded")
+	s.requireSealed(in, 3, shards)
+	s.requireKept()
 }
 
 // streamRecord is the key of the stream's record.
