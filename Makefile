@@ -14,7 +14,7 @@ BENCH ?= .
 # How long `make explore-nightly` may take.
 NIGHTLY ?= 8h
 # Without the race detector: there is one goroutine to a world. 4 GiB are enough.
-EXPLORE = GOMEMLIMIT=3500MiB go test ./services/coordinator/internal/group/explore -run '^(TestSearch|TestWalks|TestTheCoreAllocatesLittle)$$' -v -count=1 -timeout 12h -args
+EXPLORE = GOMEMLIMIT=3500MiB scripts/with-test-tools env RSC_TEST_REDIS=process go test ./services/coordinator/internal/group/explore -run '^(TestSearch|TestWalks|TestRealStoresDoAsTheModel|TestTheCoreAllocatesLittle)$$' -v -count=1 -timeout 12h -args
 # What `make mutants` does; MUTANTS='-only MUT01,MUT07' runs some.
 MUTANTS ?= -write docs/verification.md
 
@@ -33,11 +33,11 @@ test: ## run all tests with the race detector against real Redis processes
 
 .PHONY: explore
 explore: ## search the group protocol for schedules that break it, and print figures
-	@$(EXPLORE) -states 1000000 -walks 200000 -visits 1000 -figures | grep --line-buffered -v '^=== '
+	@$(EXPLORE) -states 1000000 -walks 200000 -doubles 2000 -visits 1000 -figures | grep --line-buffered -v '^=== '
 
 .PHONY: explore-nightly
 explore-nightly: ## the same with bigger numbers, for at most NIGHTLY (8h); go on with ARGS='-seed … -from …'
-	@$(EXPLORE) -states 5000000 -large 50000000 -walks 8400000 -visits 1000 -limit $(NIGHTLY) -figures $(ARGS) | grep --line-buffered -v '^=== '
+	@$(EXPLORE) -states 5000000 -large 50000000 -walks 8400000 -doubles 40000 -visits 1000 -limit $(NIGHTLY) -figures $(ARGS) | grep --line-buffered -v '^=== '
 
 .PHONY: mutants
 mutants: ## break the protocol in 35 ways, see each noticed, and write the table down

@@ -31,6 +31,9 @@ func (w *World) doFailOver(e Event) bool {
 		return false
 	}
 	w.store.failOver(int(e.Arg))
+	if w.env.double != nil {
+		w.beside(w.env.double.FailOver(int(e.Arg), w.store.identity))
+	}
 	w.env.script.failedOver(w)
 	w.losses++
 	w.visit("failover")
@@ -79,6 +82,9 @@ func (w *World) doRecreate(Event) bool {
 	s.g, s.live, s.servedAt = w.birth(s.identity, group.EpochFloorAt(w.clock()), true), nil, w.clock()
 	s.tokens++
 	s.token = s.tokens
+	if w.env.double != nil {
+		w.beside(w.env.double.Create(w.clock(), s.token))
+	}
 	w.env.script.unsayable("the group is created again")
 	w.losses++
 	w.visit("recreated")

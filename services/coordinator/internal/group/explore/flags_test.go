@@ -15,6 +15,7 @@ var (
 	depth     = flag.Int("depth", 60, "events of a walk; walks with resharding make twice as many")
 	large     = flag.Int("large", 0, "states of the nightly search N1, 0 for none")
 	fromWalk  = flag.Uint64("from", 0, "first walk of each seed, to go on with a run that was limited")
+	doubles   = flag.Int("doubles", 200, "walks beside a real store in memory; a quarter of that beside Redis")
 	onlyFirst = flag.Bool("first", false, "stop everything at the first violation")
 	limit     = flag.Duration("limit", 0, "time limit, 0 for none; what was not run is printed")
 	minVisits = flag.Int("visits", 0, "how often each situation that matters must have been met")

@@ -67,6 +67,12 @@ func (s Setup) With(list ...Fault) Setup {
 	return s
 }
 
+// Without returns the setup without a fault.
+func (s Setup) Without(f Fault) Setup {
+	s.Budget[f] = 0
+	return s
+}
+
 // Has tells whether a fault may happen at all.
 func (s Setup) Has(f Fault) bool { return s.Budget[f] != 0 }
 

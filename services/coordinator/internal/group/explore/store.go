@@ -29,6 +29,7 @@ type view struct {
 	image
 	identity string
 	clock    group.Millis
+	double   any // what the real store beside the model has loaded
 }
 
 // stored is the outcome of a commit or touch.
@@ -99,7 +100,7 @@ func (w *World) birth(identity string, floor int64, barrier bool) *group.Group {
 }
 
 func (w *World) load() *view {
-	return &view{image: w.store.image, identity: w.store.identity, clock: w.clock()}
+	return &view{image: w.store.image, identity: w.store.identity, clock: w.clock(), double: w.loadBeside()}
 }
 
 // keep remembers the present state for a failover.
@@ -110,6 +111,16 @@ func (s *store) keep() {
 
 // commit is compare-and-set on version, token, identity and the liveness relied on.
 func (w *World) commit(on *view, out group.Output) (stored, bool) {
+	token := w.store.tokens + 1
+	done, ok := w.commitHere(on, out)
+	if d := w.env.double; d != nil {
+		accepted, applied, err := d.Commit(w.clock(), on.double, token, out)
+		w.compare("commit", ok, done, accepted, applied, err)
+	}
+	return done, ok
+}
+
+func (w *World) commitHere(on *view, out group.Output) (stored, bool) {
 	s := &w.store
 	if on.token != s.token && !w.flawed("cas checks before the write") {
 		return stored{}, false
@@ -142,6 +153,15 @@ func (s *store) moved(out group.Output) bool {
 
 // touch writes liveness only.
 func (w *World) touch(on *view, out group.Output) (stored, bool) {
+	done, ok := w.touchHere(on, out)
+	if d := w.env.double; d != nil {
+		accepted, applied, err := d.Touch(w.clock(), on.token, out)
+		w.compare("touch", ok, done, accepted, applied, err)
+	}
+	return done, ok
+}
+
+func (w *World) touchHere(on *view, out group.Output) (stored, bool) {
 	same := on.token == w.store.token
 	if w.flawed("touch compares the number only") {
 		same = on.g.MetadataVersion == w.store.g.MetadataVersion

@@ -48,6 +48,7 @@ type env struct {
 	thorough bool // compare each state with itself after the step that read it
 	steps    int
 	watch    func(*group.Group, group.Input) // sees each run of the core, nil for nobody
+	double   Double                          // a real store beside the model, nil for none
 	script   *Script                         // records what happens, nil for nothing
 	log      []string                        // says what happens, while logging
 	logging  bool
