@@ -163,6 +163,15 @@ func TestTheCoreHasMoreTestsThanSource(t *testing.T) {
 	require.Equal(t, []string{"group: 109 lines of tests to 100"}, share.Faults)
 }
 
+func TestTheExplorationOfTheCoreCountsAsTests(t *testing.T) {
+	t.Parallel()
+	files := core()
+	files[1].Lines, files[1].Path = 120, "group/explore/walk.go"
+	share := reading(t, gauge.Core(files, []string{"group"}), "test lines")
+	require.True(t, share.OK)
+	require.Equal(t, "1.20 (120 to 100)", share.Measured)
+}
+
 func TestAnEmptyTreeHasNothingTooBig(t *testing.T) {
 	t.Parallel()
 	for _, reading := range append(gauge.Sizes(nil), gauge.Comments(nil)...) {

@@ -82,6 +82,9 @@ func (w *World) noteSeals(before *stream.Stream) {
 	for _, shard := range after.Resharding.At(stream.StepSealed) {
 		if was, _ := before.Resharding.Shard(shard); was.Step != stream.StepSealed {
 			w.visit("shard sealed")
+			if w.followsLost(before) {
+				continue
+			}
 			r := *w.stream
 			r.closedIn = append(slices.Clone(r.closedIn), closing{shard, before.LayoutVersion})
 			w.stream = &r
@@ -94,7 +97,7 @@ func (w *World) noteSeals(before *stream.Stream) {
 // back behind the layout that closed it may grant it until it has copied that again.
 func (w *World) checkSealed() {
 	over := func(c closing) bool {
-		return !isSealed(&w.stream.rec, c.shard) || w.store.g.LayoutVersion < c.version
+		return !isSealed(&w.stream.rec, c.shard) || w.store.g.LayoutVersion < c.version || w.followsLost(&w.stream.rec)
 	}
 	if slices.ContainsFunc(w.stream.closedIn, over) {
 		r := *w.stream
@@ -104,6 +107,13 @@ func (w *World) checkSealed() {
 	for _, c := range w.stream.closedIn {
 		w.checkUnread(c.shard)
 	}
+}
+
+// followsLost tells whether the group has copied a layout that the stream has lost: it was on
+// its way when the record fell back, and the next pass of the driver puts it right.
+func (w *World) followsLost(rec *stream.Stream) bool {
+	has, says := w.store.g.LayoutOf(), layoutOf(rec)
+	return has.Version > says.Version || has.Version == says.Version && !sameLayout(has, says)
 }
 
 func (w *World) checkUnread(shard int) {
