@@ -76,7 +76,7 @@ func (s *step) expire(i int) {
 		state = Waiting
 	}
 	s.record(Change{Cause: CauseExpire, Member: m.ID, Shard: -1})
-	if _, found := s.in.Live[m.ID]; found {
+	if s.in.Live[m.ID].heard() {
 		s.endHolds(func(h Hold) bool { return h.by(m) })
 	} else { // lost during a barrier: nobody knows when it ran out
 		s.linger(i)

@@ -116,7 +116,7 @@ func (s *step) hearJoin(i int, known bool, req *protocol.HeartbeatRequest) {
 	case !known:
 		s.admit(s.insert(req), CauseJoin, req)
 	case !s.g.Members[i].Listening():
-		if s.liveness(req.MemberID) != (Liveness{}) { // lost with the sequence: req may be of the past (E5, M1)
+		if s.liveness(req.MemberID).heard() { // lost with the sequence: req may be of the past (E5, M1)
 			s.endOwn(req) // H4: what lingers of another life stays
 		}
 		s.admit(i, takeoverCause(s.g.Members[i], req), req)

@@ -72,7 +72,7 @@ func (s *step) fence(i int, cause Cause, req *protocol.HeartbeatRequest) {
 func (s *step) linger(i int) {
 	m := s.g.Members[i]
 	deadline := s.rely(m.ID).Deadline
-	if _, found := s.in.Live[m.ID]; !found {
+	if !s.in.Live[m.ID].heard() {
 		deadline = s.in.Now.Add(s.cfg.Lease)
 	}
 	for shard, h := range s.g.Holds {

@@ -67,8 +67,7 @@ func tells(identity string) bool { return identity != "" && identity != identity
 // unknown, so it may still be reading.
 func (s *step) livenessLost() bool {
 	return s.g.BarrierUntil == 0 && slices.ContainsFunc(s.g.Members, func(m Member) bool {
-		_, found := s.in.Live[m.ID]
-		return m.leased() && !found
+		return m.leased() && !s.in.Live[m.ID].heard()
 	})
 }
 

@@ -17,6 +17,10 @@ type Liveness struct {
 	SuccessorAt Millis
 }
 
+// heard tells whether the member's lease is known. The mark of a successor alone says
+// nothing of it: it may have been written after the lease was lost (M1, J4).
+func (l Liveness) heard() bool { return l.Deadline != 0 }
+
 // Input is one step: the heartbeats heard, at a time of the store's clock. Without
 // heartbeats it is a tick.
 type Input struct {

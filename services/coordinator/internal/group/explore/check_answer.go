@@ -11,7 +11,7 @@ func (w *World) checkRepeat(in group.Input, out group.Output) {
 	if len(in.Heartbeats) != 1 || in.Heartbeats[0].Sequence == 0 {
 		return
 	}
-	if _, known := w.store.live.get(in.Heartbeats[0].MemberID); !known {
+	if l, _ := w.store.live.get(in.Heartbeats[0].MemberID); l.Deadline == 0 {
 		return // its liveness is lost: nobody can tell that it repeats
 	}
 	repeat := group.Input{

@@ -17,7 +17,7 @@ func (w *World) checkHold(prev *group.Group, in group.Input, out group.Output, s
 	case same && was.Lingers == is.Lingers && (was.Lingers != 0 || !regranted(prev, next, was.Member, in)):
 		return
 	case same && was.Lingers == 0 && is.Lingers != 0:
-		if live, found := in.Live[was.Member]; found && is.Lingers != live.Deadline {
+		if live := in.Live[was.Member]; live.Deadline != 0 && is.Lingers != live.Deadline {
 			w.violated("I4", "shard %d lingers until %d, the stored deadline is %d", shard, is.Lingers, live.Deadline)
 		}
 		return
@@ -52,7 +52,8 @@ func regranted(prev, next *group.Group, id string, in group.Input) bool {
 func mayEnd(prev *group.Group, in group.Input, out group.Output, shard int) bool {
 	h := holdOf(prev, shard)
 	m, _ := prev.Find(h.Member)
-	live, known := in.Live[h.Member]
+	live := in.Live[h.Member]
+	known := live.Deadline != 0 // the mark of a successor alone says nothing
 	lingers := slices.ContainsFunc(out.Changes, func(c group.Change) bool {
 		return c.Member == h.Member && (c.Cause == group.CauseFenceReport || c.Cause == group.CauseFenceTimeout || c.Cause == group.CauseSuspend || c.Cause == group.CauseAdmin)
 	})

@@ -105,7 +105,7 @@ func (w *World) settled() bool {
 		}
 	}
 	for _, m := range g.Members {
-		if _, known := w.store.live.get(m.ID); !known && (m.Listening() || m.State == group.Suspended) {
+		if l, _ := w.store.live.get(m.ID); l.Deadline == 0 && (m.Listening() || m.State == group.Suspended) {
 			return false // lost, and nobody has looked
 		}
 		if m.Listening() && !w.served(m) || m.State == group.Suspended || m.State == group.Waiting {
