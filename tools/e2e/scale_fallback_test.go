@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -144,24 +145,64 @@ func TestRetiredDataInTheWayIsNamedAndMadeRoomFor(t *testing.T) {
 	s.requireKept()
 }
 
-// streamRecord is the key of the stream's record.
-const streamRecord = "redis-stream:coord:{" + stream + "}:stream"
+// TestShardsThatAllRecordsForgotComeBackByTheRunbook: stream and group go back to before a
+// scale-out together, so that nobody knows of the added shards and of the records in them.
+// The operator's page says how they are found and taken over.
+func TestShardsThatAllRecordsForgotComeBackByTheRunbook(t *testing.T) {
+	t.Parallel()
+	const grown = 12
+	commands := linesWith(runbookPage(t, "Coordinator keys were restored from a backup"), "rscctl ")
+	require.Len(t, commands, 1)
+	s := startScaling(t, append(quickly(), sceneTiming()...)...)
+	s.createStream()
+	s.load("publisher", 400)
+	s.read(2, "--workers", "4")
+	before := map[string]map[string]string{streamRecord: s.hash(streamRecord), groupRecord: s.hash(groupRecord)}
+	s.tell(s.follow(s.admin, s.scale(s.admin, grown)))
+	s.requireEachWrites(func(e entry) bool { return e.Shard >= shards }, "the added shards")
+	s.putBack(before)
+	back := time.Now()
+	s.requireEachWrites(func(e entry) bool { return e.at().After(back.Add(2 * shortRouting)) }, "when its routing has run out")
+	s.stable(2)
+	if s.shardCount() < grown {
+		t.Log(strings.ReplaceAll(s.operate("i="+strconv.Itoa(grown)+"; "+commands[0]), "\n", "; "))
+	}
+	require.Equal(t, grown, s.shardCount())
+	s.ending("--resharded")
+	s.requireKept()
+	requireNoProblem(t, s.admin)
+}
 
-// record returns the stream's record as it is stored.
-func (s *scaling) record() map[string]string {
+// The keys of the stream's record and of the group's.
+const (
+	streamRecord = "redis-stream:coord:{" + stream + "}:stream"
+	groupRecord  = "redis-stream:coord:{" + stream + ":" + group + "}:metadata"
+)
+
+// record returns the stream's record as it is stored, restore puts it back.
+func (s *scaling) record() map[string]string { return s.hash(streamRecord) }
+
+func (s *scaling) restore(record map[string]string) {
 	s.t.Helper()
-	fields, err := s.rdb.HGetAll(s.t.Context(), streamRecord).Result()
+	s.putBack(map[string]map[string]string{streamRecord: record})
+}
+
+func (s *scaling) hash(key string) map[string]string {
+	s.t.Helper()
+	fields, err := s.rdb.HGetAll(s.t.Context(), key).Result()
 	require.NoError(s.t, err)
 	require.NotEmpty(s.t, fields)
 	return fields
 }
 
-// restore puts an older record in the place of the stored one.
-func (s *scaling) restore(fields map[string]string) {
+// putBack puts older hashes, by their keys, in the place of the stored ones.
+func (s *scaling) putBack(hashes map[string]map[string]string) {
 	s.t.Helper()
 	pipe := s.rdb.TxPipeline()
-	pipe.Del(s.t.Context(), streamRecord)
-	pipe.HSet(s.t.Context(), streamRecord, fields)
+	for key, fields := range hashes {
+		pipe.Del(s.t.Context(), key)
+		pipe.HSet(s.t.Context(), key, fields)
+	}
 	_, err := pipe.Exec(s.t.Context())
 	require.NoError(s.t, err)
 }
