@@ -201,8 +201,12 @@ func TestRealStoresDoAsTheModel(t *testing.T) {
 
 func walkBeside(t *testing.T, walks int, mixes []explore.Setup, open func(prefix string) *beside) {
 	t.Helper()
-	visits := 0
+	visits, start := 0, time.Now()
 	for walk := range walks {
+		if over(start) {
+			walks = walk
+			break
+		}
 		setup := mixes[walk%len(mixes)].Without(explore.LostLiveness)
 		d := open(fmt.Sprintf("walk%d", walk))
 		d.ctx, d.key, d.lease = t.Context(), store.Key{Stream: "orders", Group: "g"}, explore.Timing().Lease

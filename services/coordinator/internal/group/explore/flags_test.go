@@ -17,7 +17,7 @@ var (
 	fromWalk  = flag.Uint64("from", 0, "first walk of each seed, to go on with a run that was limited")
 	doubles   = flag.Int("doubles", 200, "walks beside a real store in memory; a quarter of that beside Redis")
 	onlyFirst = flag.Bool("first", false, "stop everything at the first violation")
-	limit     = flag.Duration("limit", 0, "time limit, 0 for none; what was not run is printed")
+	limit     = flag.Duration("limit", 0, "time limit of each search, and of the walks of each seed, 0 for none; what was not run is printed")
 	minVisits = flag.Int("visits", 0, "how often each situation that matters must have been met")
 	figures   = flag.Bool("figures", false, "print what was reached, and how fast")
 )

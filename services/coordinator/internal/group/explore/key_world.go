@@ -7,6 +7,9 @@ import (
 )
 
 func (k *keyer) world(w *World) {
+	if w.mayCorrect() { // a new lineage draws its epochs from the time (E1)
+		k.number(k.now*1000 - k.epochs.base)
+	}
 	k.image(&w.store.image)
 	k.identity(w.store.identity)
 	for _, i := range w.store.history {
@@ -221,4 +224,9 @@ func (k *keyer) stream(s *stream.Stream) {
 		k.text(string(shard.Step))
 		k.text(shard.Reason)
 	}
+}
+
+// mayCorrect tells whether anything may open a correction round.
+func (w *World) mayCorrect() bool {
+	return w.has(FailOvers) || w.has(Jumps) || w.has(LostLiveness) || w.has(Recreations) || w.has(Orders)
 }

@@ -17,7 +17,6 @@ func TestSearch(t *testing.T) {
 	if *large > 0 {
 		setups = append(setups, explore.Large())
 	}
-	started := time.Now()
 	for _, setup := range setups {
 		bound := *maxStates
 		if setup.Name == explore.Large().Name {
@@ -26,7 +25,7 @@ func TestSearch(t *testing.T) {
 		t.Run(setup.Name, func(t *testing.T) {
 			t.Parallel()
 			start := time.Now()
-			r := explore.Search(setup, bound, func() bool { return over(started) })
+			r := explore.Search(setup, bound, func() bool { return over(start) })
 			if *figures {
 				elapsed := time.Since(start)
 				fmt.Printf("%s: %d states, complete %v, depth %d, %d events, %d steps of the core, %d continued fairly, %.0f states/s, %v\n",
@@ -38,7 +37,7 @@ func TestSearch(t *testing.T) {
 				require.NotNil(t, w.Broken(), "a trace of the search does not come again: %v\n%v", r.Broken, r.Trace)
 				report(t, setup, w, r.Trace, "bfs:"+setup.Name, 0)
 			}
-			require.True(t, r.Complete || r.States >= bound || over(started), "fewer states than planned")
+			require.True(t, r.Complete || r.States >= bound || over(start), "fewer states than planned")
 		})
 	}
 }
