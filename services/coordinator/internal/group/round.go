@@ -6,8 +6,10 @@ import (
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 )
 
-// epochJump is how far a new lineage moves the epoch counter on, so that no epoch of the
-// lost history is given out again (E1).
+// epochJump is how far a new lineage moves the epoch counter on at least, so that no epoch
+// of the lost history is given out again (E1). Where a jump may be among what is lost, the
+// store's microseconds have outrun it: a jump is about a second of them, a round takes a
+// lease. So fence tokens, which are epochs, never fall.
 const epochJump = 1 << 20
 
 // identityNone is what a store reports that cannot tell its history.
@@ -111,7 +113,7 @@ func (s *step) openRound(req *protocol.HeartbeatRequest) {
 	}
 	g.BarrierUntil = s.in.Now.Add(s.cfg.Lease + s.cfg.BarrierExtra)
 	g.Round = &Round{OpenedVersion: g.MetadataVersion, OpenedAt: s.in.Now}
-	g.EpochCounter += epochJump
+	g.EpochCounter = max(g.EpochCounter+epochJump, EpochFloorAt(s.in.Now))
 	for i, m := range g.Members {
 		if m.leased() {
 			delete(s.bumped, m.ID) // an epoch of the old lineage is not fresh any more

@@ -55,3 +55,19 @@ func TestM2OneStepOpensOneRound(t *testing.T) {
 		require.Greater(t, m.Epoch, before.EpochCounter+1<<20)
 	}
 }
+
+// E1: fence tokens are epochs. A round that the store loses has given some out; the next
+// one, a lease later, gives out higher ones though it starts from the same state.
+func TestE1TokensOfALostRoundAreOutrun(t *testing.T) {
+	t.Parallel()
+	w := newField(t, 1)
+	w.beat("A")
+	w.identity = "store-2"
+	open := func(now group.Millis) group.Output {
+		return group.Step(w.cfg, w.g, group.Input{
+			Now: now, Fresh: true, Live: w.live, ServedAt: now, Identity: w.identity, Nonce: fmt.Sprintf("N%d", now),
+		})
+	}
+	lost, next := open(w.now).Next, open(w.now.Add(w.cfg.Lease)).Next
+	require.Greater(t, next.Members[0].Epoch, lost.EpochCounter+1000, "what the lost round could still give out")
+}

@@ -41,6 +41,9 @@ type Shards interface {
 	Unseal(ctx context.Context, prefix string, indexes []int, t provision.Token, groups []stream.Group) error
 	// Remake provisions a lost shard again, each group that is missing at its id (L12).
 	Remake(ctx context.Context, prefix string, index int, t provision.Token, starts map[string]string) (made []string, err error)
+	// Beyond returns the index behind the shards that a record has forgotten: from, or more
+	// when there are streams that a later phase than mark has marked (L1).
+	Beyond(ctx context.Context, prefix string, from int, mark int64) (int, error)
 	// RetiredKey is where a sealed shard's entries are kept.
 	RetiredKey(prefix string, index int, reshardingID string) string
 }
@@ -112,6 +115,7 @@ type Driver struct {
 // errand is why a stream is looked at.
 type errand struct {
 	lost bool // a member misses a shard: all are to be looked at (L12)
+	fell bool // the store lost writes: shards that the record forgot are looked for (L1)
 }
 
 // NewDriver returns a driver that does nothing yet; see Start. The records' lease is the
@@ -159,13 +163,13 @@ func (d *Driver) Wake(prefix string) {
 // Attend takes what the loop wants to be looked at: missing shards (L12), and groups that
 // may have lost a layout.
 func (d *Driver) Attend(prefix string, why loop.Need) {
-	d.want(prefix, errand{lost: why == loop.ShardMissing})
+	d.want(prefix, errand{lost: why == loop.ShardMissing, fell: why == loop.Corrected})
 }
 
 func (d *Driver) want(prefix string, e errand) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	e.lost = e.lost || d.due[prefix].lost
+	e.lost, e.fell = e.lost || d.due[prefix].lost, e.fell || d.due[prefix].fell
 	d.due[prefix] = e
 }
 
@@ -207,10 +211,20 @@ func (d *Driver) scan(sweep bool) {
 			continue
 		}
 		e, found, err := d.records.Load(ctx, key.Stream)
-		if err == nil && found && (needsWork(e.Stream) || sweep && !d.followed(ctx, e.Stream)) {
+		switch {
+		case err != nil || !found:
+		case sweep && d.forgot(ctx, e.Stream):
+			d.want(key.Stream, errand{fell: true})
+		case needsWork(e.Stream) || sweep && !d.followed(ctx, e.Stream):
 			d.want(key.Stream, errand{})
 		}
 	}
+}
+
+// forgot tells whether there are shards that the stream's record does not know.
+func (d *Driver) forgot(ctx context.Context, s stream.Stream) bool {
+	end, err := d.shards.Beyond(ctx, s.Prefix, s.ReadCount(), s.Mark)
+	return err == nil && end > s.ReadCount()
 }
 
 // followed tells whether all groups that can be read work on the stream's layout. One that
@@ -255,7 +269,7 @@ func (d *Driver) begin(prefix string) {
 		d.mu.Unlock()
 		d.note(prefix, err)
 		if again {
-			d.want(prefix, errand{lost: why.lost && err != nil})
+			d.want(prefix, errand{lost: why.lost && err != nil, fell: why.fell && err != nil})
 		}
 		<-d.slot
 	})

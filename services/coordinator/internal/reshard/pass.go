@@ -29,6 +29,8 @@ type pass struct {
 	groups map[string]*group.Group
 	// lost asks for a look at all shards of the reading set.
 	lost bool
+	// fell asks for a look behind the last shard that the record knows.
+	fell bool
 	// remade tells that this pass has tried to make lost shards again, occupied which shards
 	// it could not seal. undone is what it goes on without.
 	remade   bool
@@ -43,7 +45,7 @@ func (d *Driver) look(prefix string, why errand) (again bool, err error) {
 	defer cancel()
 	again = true
 	err = d.records.Alone(ctx, prefix, func(lease store.Lease) error {
-		p := &pass{Driver: d, prefix: prefix, lease: lease, lost: why.lost}
+		p := &pass{Driver: d, prefix: prefix, lease: lease, lost: why.lost, fell: why.fell}
 		err := p.run(ctx)
 		again = err != nil || needsWork(p.entry.Stream)
 		return err
@@ -85,6 +87,9 @@ func (p *pass) rest(ctx context.Context) error {
 
 // step does the next thing, and tells whether the record has changed by it.
 func (p *pass) step(ctx context.Context) (moved bool, err error) {
+	if moved, err := p.remember(ctx); moved || err != nil {
+		return moved, err
+	}
 	if moved, err := p.copy(ctx); moved || err != nil {
 		return moved, err
 	}
@@ -167,6 +172,27 @@ func (p *pass) recover(ctx context.Context, copied int64) (moved bool, err error
 		next = next.Covering(v.Group.ReadCount())
 	}
 	return p.save(ctx, next.Overtaken(copied))
+}
+
+// remember takes in shards that the record has forgotten with its lost writes: they may
+// hold records that nobody would be given (L1). While a resharding is under way the record
+// says what there is.
+func (p *pass) remember(ctx context.Context) (moved bool, err error) {
+	s := p.entry.Stream
+	if !p.fell || s.Resharding != nil {
+		return false, nil
+	}
+	end, err := p.shards.Beyond(ctx, p.prefix, s.ReadCount(), s.Mark)
+	if err != nil {
+		return false, err
+	}
+	p.fell = false
+	if end == s.ReadCount() {
+		return false, nil
+	}
+	p.log.Error("the stream's record lost writes, shards that it forgot are read again", "stream", p.prefix,
+		"known", s.ReadCount(), "found", end)
+	return p.save(ctx, s.Covering(end))
 }
 
 // mark overwrites the markers of shards before anything is done to them (L2). moved tells
