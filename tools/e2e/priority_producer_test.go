@@ -39,11 +39,12 @@ func TestPriorityProducerFailsClosedWhenItsCacheExpires(t *testing.T) {
 	s.coordinator.kill()
 	killed := time.Now()
 	require.NoError(t, publish(), "a short outage stops no producer")
-	var last time.Time
+	var last time.Time // when the last publication that was taken began
 	s.eventually(func() bool {
+		begun := time.Now()
 		err := publish()
 		if err == nil {
-			last = time.Now()
+			last = begun
 			return false
 		}
 		return errors.Is(err, client.ErrRoutingExpired)
