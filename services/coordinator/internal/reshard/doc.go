@@ -8,5 +8,5 @@
 // File map: driver.go finds the streams that need work, pass.go takes one of them a step
 // further, forward.go, drain.go and back.go are the steps of a resharding, lost.go makes
 // missing shards again; service.go takes the orders of operators, progress.go shows how
-// far a resharding has come, plan.go what one would do.
+// far a resharding has come, plan.go what one would do. shards.go is what all of it stands on.
 package reshard
