@@ -14,6 +14,7 @@ import (
 // producer publishes without a break to every shard that a fresh routing answer names.
 type producer struct {
 	stop   context.CancelFunc
+	in     string // the group that it asks for
 	done   sync.WaitGroup
 	mu     sync.Mutex
 	sent   map[string]int // by shard key
@@ -23,7 +24,7 @@ type producer struct {
 // produce starts a producer; end stops it.
 func (b *bench) produce() *producer {
 	ctx, stop := context.WithCancel(b.t.Context())
-	p := &producer{stop: stop, sent: map[string]int{}}
+	p := &producer{stop: stop, in: b.crew[0].in, sent: map[string]int{}}
 	p.done.Go(func() {
 		for ctx.Err() == nil {
 			if err := p.round(ctx, b); err != nil && ctx.Err() == nil {
@@ -42,7 +43,7 @@ func (b *bench) produce() *producer {
 // up, as a producer gives it up (L3).
 func (p *producer) round(ctx context.Context, b *bench) error {
 	asked := clock.Now()
-	routing, err := b.lead.catalog.Routing(ctx, b.prefix, b.crew[0].in)
+	routing, err := b.lead.catalog.Routing(ctx, b.prefix, p.in)
 	if err != nil {
 		return fmt.Errorf("routing: %w", err)
 	}
