@@ -272,18 +272,11 @@ func deleting(s stream.Stream) bool {
 func refuseCreate(s stream.Stream, name string, err error) error {
 	switch {
 	case errors.Is(err, stream.ErrActive):
-		return resharding(s).Because(err)
+		return records.Resharding(s).Because(err)
 	case errors.Is(err, stream.ErrGroupBusy):
 		return protocol.Errorf(protocol.CodeStateVersionConflict,
 			"group %q of stream %q is being deleted; delete it again to complete that, then create it", name, s.Prefix).Because(err)
 	default:
 		return protocol.Errorf(protocol.CodeGroupAlreadyExists, "group %q of stream %q exists", name, s.Prefix).Because(err)
 	}
-}
-
-// resharding refuses what would change the groups of a stream meanwhile (L1).
-func resharding(s stream.Stream) *protocol.Error {
-	r := s.Resharding
-	return protocol.Errorf(protocol.CodeActiveMigrationExists,
-		"stream %q is being resharded from %d to %d shards (%s, %s); wait for it or roll it back", s.Prefix, r.From, r.To, r.ID, r.Phase)
 }

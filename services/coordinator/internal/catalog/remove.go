@@ -98,7 +98,7 @@ func (c *Catalog) remove(ctx context.Context, e *records.Entry, names []string, 
 // force those that are in a correction round (M5) or whose members may be reading.
 func (c *Catalog) refuseRemoval(ctx context.Context, s stream.Stream, names []string, req protocol.DeleteRequest) error {
 	if s.Resharding != nil {
-		return resharding(s)
+		return records.Resharding(s)
 	}
 	if req.Force {
 		return nil

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/redis-stream-coordinator/rsc/libs/redisx"
 )
 
 // confirmWait is how long a replica may take to have a seal.
@@ -16,7 +18,6 @@ const confirmWait = time.Second
 var (
 	errNoReplica = errors.New("no replica has the seal yet")
 	errNoSeal    = errors.New("the seal is gone from the server that has the shard now")
-	errNoPrimary = errors.New("this kind of client does not tell which server has a key")
 )
 
 // confirm returns when a replica of each primary has the seals of the shards. A seal that
@@ -24,7 +25,7 @@ var (
 func (s *Shards) confirm(ctx context.Context, shards []shard, t Token) error {
 	byNode := map[*redis.Client][]shard{}
 	for _, on := range shards {
-		node, err := s.primary(ctx, on.key)
+		node, err := redisx.Primary(ctx, s.rdb, on.key)
 		if err != nil {
 			return &StepError{Key: on.key, Total: len(shards), Err: err}
 		}
@@ -73,20 +74,4 @@ func (s *Shards) confirmOn(ctx context.Context, node *redis.Client, shards []sha
 		return fmt.Errorf("%w after %v", errNoReplica, confirmWait)
 	}
 	return nil
-}
-
-// primary returns a client of the server that has the key.
-func (s *Shards) primary(ctx context.Context, key string) (*redis.Client, error) {
-	switch client := s.rdb.(type) {
-	case *redis.Client:
-		return client, nil
-	case *redis.ClusterClient:
-		node, err := client.MasterForKey(ctx, key)
-		if err != nil {
-			return nil, fmt.Errorf("find the primary: %w", err)
-		}
-		return node, nil
-	default:
-		return nil, fmt.Errorf("%w: %T", errNoPrimary, client)
-	}
 }

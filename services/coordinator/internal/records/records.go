@@ -103,3 +103,10 @@ func (r Records) Alone(ctx context.Context, prefix string, workflow func(lease s
 	}()
 	return workflow(lease)
 }
+
+// Resharding refuses what may not be done while the stream is resharded (L1).
+func Resharding(s stream.Stream) *protocol.Error {
+	r := s.Resharding
+	return protocol.Errorf(protocol.CodeActiveMigrationExists,
+		"stream %q is being resharded from %d to %d shards (%s, %s); wait for it or roll it back", s.Prefix, r.From, r.To, r.ID, r.Phase)
+}

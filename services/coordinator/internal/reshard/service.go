@@ -214,10 +214,7 @@ func known(record stream.Stream, name string) error {
 func refusal(record stream.Stream, err error) error {
 	switch {
 	case errors.Is(err, stream.ErrActive):
-		r := record.Resharding
-		return protocol.Errorf(protocol.CodeActiveMigrationExists,
-			"stream %q is being resharded from %d to %d shards (%s, %s); wait for it or roll it back",
-			record.Prefix, r.From, r.To, r.ID, r.Phase).Because(err)
+		return records.Resharding(record).Because(err)
 	case errors.Is(err, stream.ErrUnfinished):
 		return protocol.Errorf(protocol.CodeStateVersionConflict,
 			"a group of stream %q is being created or deleted; repeat that request to complete it", record.Prefix).Because(err)

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"github.com/redis-stream-coordinator/rsc/libs/redisx"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/store"
 )
@@ -30,7 +28,6 @@ var (
 	errWait        = errors.New("wait for replicas must be auto or off, and last at least 1ms")
 	errNoReplica   = errors.New("no replica has confirmed the write in time")
 	errNotConfirms = errors.New("the write cannot be confirmed on the server that has the record now")
-	errNoPrimary   = errors.New("this kind of client does not tell which server has a key")
 )
 
 // checkWait refuses what has no meaning; Redis takes a wait of 0 ms for one without end.
@@ -70,7 +67,7 @@ func (s *Store) replicated(ctx context.Context, record, history string) error {
 // what its own connection wrote, which the pool does not promise for the write before.
 // Replicas take writes in order, so whoever has the later one has the earlier one too.
 func (s *Store) confirm(ctx context.Context, record, history string) error {
-	node, err := s.primary(ctx, record)
+	node, err := redisx.Primary(ctx, s.client, record)
 	if err != nil {
 		return err
 	}
@@ -94,20 +91,4 @@ func (s *Store) confirm(ctx context.Context, record, history string) error {
 		return fmt.Errorf("%w: %v", errNoReplica, s.options.WaitTimeout)
 	}
 	return nil
-}
-
-// primary returns a client of the server that has the key.
-func (s *Store) primary(ctx context.Context, key string) (*redis.Client, error) {
-	switch client := s.client.(type) {
-	case *redis.Client:
-		return client, nil
-	case *redis.ClusterClient:
-		node, err := client.MasterForKey(ctx, key)
-		if err != nil {
-			return nil, fmt.Errorf("find the primary: %w", err)
-		}
-		return node, nil
-	default:
-		return nil, fmt.Errorf("%w: %T", errNoPrimary, client)
-	}
 }
