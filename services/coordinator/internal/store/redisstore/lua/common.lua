@@ -72,13 +72,19 @@ local function put(record, writes)
   end
 end
 
+-- append adds an event with the id's time and returns the error when it was refused.
+local function append(events, length, id, revision, event)
+  local done = redis.pcall('XADD', events, 'MAXLEN', '~', length, id, 'revision', revision, 'event', event)
+  if type(done) == 'table' and done.err then return done end
+end
+
 -- remember appends an event to the record's history and returns the error when it was
--- refused.
+-- refused. Its time is the script's own, since the server's may have moved on during the
+-- script; where that is no later id (the clock was set back), the server finds one.
 local function remember(events, length, revision, event)
   if event == '' then return end
-  local done = redis.pcall('XADD', events, 'MAXLEN', '~', length, '*', 'revision', revision, 'event', event)
-  if type(done) == 'table' and done.err then
-    if string.find(done.err, 'WRONGTYPE', 1, true) then return {'corrupt', 'events'} end
-    return done
-  end
+  local refused = append(events, length, digits(clock()) .. '-*', revision, event)
+  if refused then refused = append(events, length, '*', revision, event) end
+  if refused and string.find(refused.err, 'WRONGTYPE', 1, true) then return {'corrupt', 'events'} end
+  return refused
 end
