@@ -11,7 +11,7 @@ import (
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 )
 
-// retryAfterSeconds is the pause that a 429 or 503 asks for.
+// retryAfterSeconds is the pause that a 429 or 503 asks for where the handler has set none.
 const retryAfterSeconds = "1"
 
 const internalText = "internal error, the server's log tells more under this request id"
@@ -51,7 +51,7 @@ func (a Answers) Bytes(w http.ResponseWriter, r *http.Request, status int, data 
 
 // Error answers with a refusal. A *protocol.Error in err's chain decides code, status
 // and text; its cause stays here. Anything else is logged once and answered as
-// INTERNAL_ERROR, without its text.
+// INTERNAL_ERROR, without its text. A Retry-After that the header has already is kept.
 func (a Answers) Error(w http.ResponseWriter, r *http.Request, err error) {
 	var refusal *protocol.Error
 	if !errors.As(err, &refusal) {
@@ -62,7 +62,8 @@ func (a Answers) Error(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	fault := protocol.FaultOf(refusal.Code)
 	header := w.Header()
-	if fault.Status == http.StatusServiceUnavailable || fault.Status == http.StatusTooManyRequests {
+	later := fault.Status == http.StatusServiceUnavailable || fault.Status == http.StatusTooManyRequests
+	if later && header.Get("Retry-After") == "" {
 		header.Set("Retry-After", retryAfterSeconds)
 	}
 	header.Set("Cache-Control", "no-store")

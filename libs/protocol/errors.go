@@ -33,6 +33,13 @@ const (
 	CodeMetadataCorrupt        Code = "METADATA_CORRUPT"
 	CodeStoreUnavailable       Code = "STORE_UNAVAILABLE"
 	CodeNotFound               Code = "NOT_FOUND"
+	CodeUnauthorized           Code = "UNAUTHORIZED"
+	CodeForbidden              Code = "FORBIDDEN"
+	CodeIdempotencyKeyInUse    Code = "IDEMPOTENCY_KEY_IN_USE"
+	CodeAuditUnavailable       Code = "AUDIT_UNAVAILABLE"
+	CodeOverloaded             Code = "OVERLOADED"
+	CodeUpstreamUnavailable    Code = "UPSTREAM_UNAVAILABLE"
+	CodeUpstreamFailed         Code = "UPSTREAM_FAILED"
 	CodeMethodNotAllowed       Code = "METHOD_NOT_ALLOWED"
 	CodePayloadTooLarge        Code = "PAYLOAD_TOO_LARGE"
 	CodeUnsupportedMediaType   Code = "UNSUPPORTED_MEDIA_TYPE"
@@ -53,7 +60,7 @@ func FaultOf(code Code) Fault {
 	case CodeGroupAlreadyExists, CodeStreamAlreadyExists, CodeGroupHasActiveMembers,
 		CodeShardCountMismatch, CodeIdempotencyKeyReused:
 		return Fault{Status: http.StatusConflict}
-	case CodeActiveMigrationExists, CodeMetadataSyncInProgress, CodeStateVersionConflict:
+	case CodeActiveMigrationExists, CodeMetadataSyncInProgress, CodeStateVersionConflict, CodeIdempotencyKeyInUse:
 		return Fault{Status: http.StatusConflict, Retriable: true}
 	case CodeGroupNotFound, CodeStreamNotFound, CodeMigrationNotFound, CodeNotFound:
 		return Fault{Status: http.StatusNotFound}
@@ -61,8 +68,15 @@ func FaultOf(code Code) Fault {
 		return Fault{Status: http.StatusUnprocessableEntity}
 	case CodeRedisNotConfigured, CodeMetadataMissing, CodeMetadataCorrupt:
 		return Fault{Status: http.StatusServiceUnavailable}
-	case CodeProvisioningFailed, CodeStateMutexUnavailable, CodeTerminating, CodeStoreUnavailable:
+	case CodeProvisioningFailed, CodeStateMutexUnavailable, CodeTerminating, CodeStoreUnavailable,
+		CodeAuditUnavailable, CodeOverloaded, CodeUpstreamUnavailable:
 		return Fault{Status: http.StatusServiceUnavailable, Retriable: true}
+	case CodeUpstreamFailed:
+		return Fault{Status: http.StatusBadGateway, Retriable: true}
+	case CodeUnauthorized:
+		return Fault{Status: http.StatusUnauthorized}
+	case CodeForbidden:
+		return Fault{Status: http.StatusForbidden}
 	case CodeRateLimitExceeded:
 		return Fault{Status: http.StatusTooManyRequests, Retriable: true}
 	case CodeInvalidRequest:

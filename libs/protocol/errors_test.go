@@ -61,13 +61,14 @@ func TestEveryCodeHasItsLineInTheTable(t *testing.T) {
 }
 
 // TestOnlyFaultsThatPassAreRetriable: of the client's faults none but conflicts with what
-// is under way and a rate limit; of 503 all but those that an operator has to end.
+// is under way and a rate limit; of 502 and 503 all but those that an operator has to end.
 func TestOnlyFaultsThatPassAreRetriable(t *testing.T) {
 	t.Parallel()
 	passing := []protocol.Code{
 		protocol.CodeActiveMigrationExists, protocol.CodeMetadataSyncInProgress, protocol.CodeStateVersionConflict,
 		protocol.CodeRateLimitExceeded, protocol.CodeProvisioningFailed, protocol.CodeStateMutexUnavailable,
-		protocol.CodeTerminating, protocol.CodeStoreUnavailable, protocol.CodeInternal,
+		protocol.CodeTerminating, protocol.CodeStoreUnavailable, protocol.CodeInternal, protocol.CodeIdempotencyKeyInUse,
+		protocol.CodeAuditUnavailable, protocol.CodeOverloaded, protocol.CodeUpstreamUnavailable, protocol.CodeUpstreamFailed,
 	}
 	for _, code := range codes(t) {
 		require.Equal(t, slices.Contains(passing, code), protocol.FaultOf(code).Retriable, code)
