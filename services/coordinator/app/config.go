@@ -3,8 +3,8 @@ package app
 import (
 	"time"
 
-	"github.com/redis-stream-coordinator/rsc/libs/config"
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+	"github.com/redis-stream-coordinator/rsc/libs/settings"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/store/redisstore"
 )
 
@@ -46,24 +46,8 @@ type RedisStore struct {
 	WaitReplicas string `koanf:"wait-replicas" usage:"auto answers a structural change only after a replica of Redis has it, where there are replicas; off lets a failover lose what was answered"`
 }
 
-// Redis says where Redis is. URL, when set, stands for host, port, addresses, cluster,
-// master name and database.
-type Redis struct {
-	URL              config.Secret `koanf:"url" usage:"redis[s]://[user:password@]host[:port][/db], redis+cluster://host,host or redis+sentinel://host,host/master"`
-	Host             string        `koanf:"host" usage:"host of a single Redis"`
-	Port             int           `koanf:"port" usage:"port of a single Redis"`
-	Addresses        []string      `koanf:"addresses" usage:"host:port of some nodes of a cluster, or of the sentinels; stands for host and port"`
-	Cluster          bool          `koanf:"cluster" usage:"the Redis is a Redis Cluster"`
-	MasterName       string        `koanf:"master-name" usage:"name by which the sentinels know the primary; empty uses no Sentinel"`
-	Database         int           `koanf:"database" usage:"number of the database, 0 in a cluster"`
-	Username         string        `koanf:"username" usage:"user of Redis, empty is the default user"`
-	Password         config.Secret `koanf:"password" usage:"password of Redis, empty sends none"`
-	SentinelUsername string        `koanf:"sentinel-username" usage:"user of the sentinels"`
-	SentinelPassword config.Secret `koanf:"sentinel-password" usage:"password of the sentinels"`
-	TLS              bool          `koanf:"tls" usage:"encrypt connections to Redis, TLS 1.2 or newer, certificates verified"`
-	TLSCAFile        string        `koanf:"tls-ca-file" usage:"PEM file with the authorities that sign Redis' certificate, empty takes the system's"`
-	PoolSize         int           `koanf:"pool-size" usage:"most connections per node, 0 is 10 per CPU"`
-}
+// Redis says where Redis is.
+type Redis = settings.Redis
 
 // Defaults are what a request may leave out.
 type Defaults struct {
@@ -82,10 +66,7 @@ type Provisioning struct {
 }
 
 // Log says how the process logs.
-type Log struct {
-	Level  string `koanf:"level" usage:"debug, info, warn or error"`
-	Format string `koanf:"format" usage:"text or json"`
-}
+type Log = settings.Log
 
 // DefaultConfig returns the settings that hold where nothing else is said.
 func DefaultConfig() Config {

@@ -3,7 +3,6 @@ package app
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"strings"
 	"time"
@@ -19,7 +18,7 @@ const minRoutingLease = 5 * time.Second
 // timeouts carry the promise that no two members read one shard: a coordinator refuses to
 // start without them (protocol H3, H5; trace T15).
 func (c Config) Validate() error {
-	return errors.Join(c.validateServer(), c.validateStore(), c.Redis.validate(), c.group().Validate(),
+	return errors.Join(c.validateServer(), c.validateStore(), c.Redis.Validate(), c.group().Validate(),
 		c.Coordination.validate(), c.validateShards())
 }
 
@@ -31,13 +30,7 @@ func (c Config) validateServer() error {
 	if !strings.HasPrefix(c.API.BasePath, "/") {
 		problems = append(problems, fmt.Errorf("api.base-path is %q, it must begin with a slash", c.API.BasePath))
 	}
-	if _, err := c.Log.level(); err != nil {
-		problems = append(problems, fmt.Errorf("log.level is %q, it must be debug, info, warn or error", c.Log.Level))
-	}
-	if c.Log.Format != "text" && c.Log.Format != "json" {
-		problems = append(problems, fmt.Errorf("log.format is %q, it must be text or json", c.Log.Format))
-	}
-	return errors.Join(append(problems, positive("shutdown-timeout", c.ShutdownTimeout))...)
+	return errors.Join(append(problems, c.Log.Validate(), positive("shutdown-timeout", c.ShutdownTimeout))...)
 }
 
 func (c Config) validateStore() error {
@@ -96,10 +89,4 @@ func positive(key string, d time.Duration) error {
 		return nil
 	}
 	return fmt.Errorf("%s is %v, it must be above 0", key, d)
-}
-
-func (l Log) level() (slog.Level, error) {
-	var level slog.Level
-	err := level.UnmarshalText([]byte(l.Level))
-	return level, err
 }

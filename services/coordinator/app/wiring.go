@@ -40,7 +40,7 @@ func (a *App) connect(deps Deps) error {
 		a.redis = deps.Redis
 		return nil
 	}
-	client, err := a.cfg.Redis.dial()
+	client, err := a.cfg.Redis.Dial("rsc-coordinator")
 	if err != nil {
 		return err
 	}

@@ -106,11 +106,10 @@ func runOn(ctx context.Context, o Options) error {
 
 // dial connects to Redis and sees that it answers.
 func dial(ctx context.Context, settings Settings) (redis.UniversalClient, error) {
-	options, err := settings.coordinator().Redis.Options()
+	options, err := settings.coordinator().Redis.Options("rsc-standalone")
 	if err != nil {
 		return nil, err
 	}
-	options.ClientName = "rsc-standalone"
 	rdb, err := redisx.New(options)
 	if err != nil {
 		return nil, fmt.Errorf("redis: %w", err)

@@ -1,4 +1,4 @@
-package app
+package settings
 
 import (
 	"crypto/tls"
@@ -11,14 +11,34 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/redis-stream-coordinator/rsc/libs/config"
 	"github.com/redis-stream-coordinator/rsc/libs/redisx"
 )
 
 // errNoCertificate comes when a file of authorities holds none.
 var errNoCertificate = errors.New("the file holds no PEM certificate")
 
-// validate reports every problem of the section.
-func (r Redis) validate() error {
+// Redis says where Redis is. URL, when set, stands for host, port, addresses, cluster,
+// master name and database.
+type Redis struct {
+	URL              config.Secret `koanf:"url" usage:"redis[s]://[user:password@]host[:port][/db], redis+cluster://host,host or redis+sentinel://host,host/master"`
+	Host             string        `koanf:"host" usage:"host of a single Redis"`
+	Port             int           `koanf:"port" usage:"port of a single Redis"`
+	Addresses        []string      `koanf:"addresses" usage:"host:port of some nodes of a cluster, or of the sentinels; stands for host and port"`
+	Cluster          bool          `koanf:"cluster" usage:"the Redis is a Redis Cluster"`
+	MasterName       string        `koanf:"master-name" usage:"name by which the sentinels know the primary; empty uses no Sentinel"`
+	Database         int           `koanf:"database" usage:"number of the database, 0 in a cluster"`
+	Username         string        `koanf:"username" usage:"user of Redis, empty is the default user"`
+	Password         config.Secret `koanf:"password" usage:"password of Redis, empty sends none"`
+	SentinelUsername string        `koanf:"sentinel-username" usage:"user of the sentinels"`
+	SentinelPassword config.Secret `koanf:"sentinel-password" usage:"password of the sentinels"`
+	TLS              bool          `koanf:"tls" usage:"encrypt connections to Redis, TLS 1.2 or newer, certificates verified"`
+	TLSCAFile        string        `koanf:"tls-ca-file" usage:"PEM file with the authorities that sign Redis' certificate, empty takes the system's"`
+	PoolSize         int           `koanf:"pool-size" usage:"most connections per node, 0 is 10 per CPU"`
+}
+
+// Validate reports every problem of the section and names the keys.
+func (r Redis) Validate() error {
 	if r.URL != "" {
 		if _, err := redisx.ParseURL(r.URL.Reveal()); err != nil {
 			return fmt.Errorf("redis.url: %w", err)
@@ -52,15 +72,15 @@ func (r Redis) validateFile() error {
 	return nil
 }
 
-// Options returns the settings as redisx takes them.
-func (r Redis) Options() (redisx.Options, error) {
+// Options returns the settings as redisx takes them, with the name that CLIENT LIST shows.
+func (r Redis) Options(clientName string) (redisx.Options, error) {
 	secured, err := r.tls()
 	if err != nil {
 		return redisx.Options{}, fmt.Errorf("redis.tls-ca-file: %w", err)
 	}
 	options := r.place()
 	options.TLS = secured
-	options.ClientName = "rsc-coordinator"
+	options.ClientName = clientName
 	options.PoolSize = r.PoolSize
 	options.Username, options.Password = r.Username, r.Password.Reveal()
 	options.SentinelUsername, options.SentinelPassword = r.SentinelUsername, r.SentinelPassword.Reveal()
@@ -99,9 +119,10 @@ func (r Redis) tls() (*tls.Config, error) {
 	return secured, nil
 }
 
-// dial returns the client of the settings; it does not connect yet.
-func (r Redis) dial() (redis.UniversalClient, error) {
-	options, err := r.Options()
+// Dial returns the client of the settings; it does not connect yet, and is the caller's to
+// close.
+func (r Redis) Dial(clientName string) (redis.UniversalClient, error) {
+	options, err := r.Options(clientName)
 	if err != nil {
 		return nil, err
 	}
