@@ -6,7 +6,9 @@ import (
 
 // CheckDue shows that Due is never late: one millisecond before what it says nothing happens
 // by time alone. A violation is one of T2.
-func (w *World) CheckDue() {
+func (w *World) CheckDue() { w.each((*World).checkDue) }
+
+func (w *World) checkDue() {
 	s := &w.store
 	if s.lostUnnoticed() || w.broken != nil {
 		return

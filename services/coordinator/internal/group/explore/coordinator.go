@@ -14,7 +14,6 @@ type coordinator struct {
 	seen    group.Sighting // lost with the process
 	jumps   int            // of the store's clock that a commit of this process has taken into account
 	pending *pending
-	drive   *drive
 }
 
 // pending is a decision between its load and its commit.
@@ -83,7 +82,7 @@ func (w *World) steady(pod int, msgs []message) bool {
 		return false
 	}
 	w.visit("steady")
-	w.env.script.cached(w, c.cache, msgs)
+	w.script().cached(w, c.cache, msgs)
 	w.remember(c, c.cache, out, done)
 	w.answer(pod, msgs, out, done)
 	return true
@@ -138,7 +137,7 @@ func (w *World) conclude(pod int, crash crashAt) {
 			Revision: p.on.g.MetadataVersion, Seen: c.seen, Layout: p.layout, Order: p.order,
 		}
 		out := w.decide(p.on, in)
-		w.env.script.decided(w, &p, in, out)
+		w.script().decided(w, &p, in, out)
 		if w.write(pod, &p, in, out, crash) {
 			return
 		}
@@ -172,16 +171,20 @@ func (w *World) write(pod int, p *pending, in group.Input, out group.Output, cra
 	}
 	w.remember(c, p.on, out, done)
 	if p.layout != nil {
-		c.drive = &drive{rec: p.rec, g: w.store.g}
+		w.copied(pod, p.rec)
 	}
 	w.checkRepeat(in, out)
 	w.answer(pod, p.msgs, out, done)
 	return true
 }
 
+// forgetPod is the end of a coordinator's process: what it knows of any group is gone.
 func (w *World) forgetPod(pod int) {
-	c := &w.coords[pod]
-	c.cache, c.seen, c.drive = nil, group.Sighting{}, nil
+	w.drives[pod] = nil
+	for nth := range w.groups() {
+		c := &w.houseOf(nth).coords[pod]
+		*c = coordinator{jumps: c.jumps}
+	}
 }
 
 func outcomeIf(wanted bool, out group.Output) string {

@@ -11,10 +11,15 @@ const revokedPhase = member.Revoked
 // Do lets an event happen and checks the invariants. It tells whether the event could happen;
 // what could not leaves the world as it is.
 func (w *World) Do(e Event) bool {
-	if !w.env.handlers[e.Kind](w, e) {
+	if int(e.Group) >= w.groups() {
 		return false
 	}
-	w.checkState()
+	w.lookAt(int(e.Group))
+	done := w.env.handlers[e.Kind](w, e)
+	if w.lookAt(0); !done {
+		return false
+	}
+	w.each((*World).checkState)
 	return true
 }
 
@@ -72,7 +77,7 @@ func (w *World) hand(pod int, msgs []message, mode int8) {
 		w.conclude(pod, lasts)
 		return
 	}
-	w.env.script.loaded(w)
+	w.script().loaded(w)
 }
 
 func (w *World) doSend(e Event) bool {
@@ -149,13 +154,17 @@ func (w *World) doConclude(e Event) bool {
 // doCalm is a while in which nothing fails but handlers, which do not end.
 func (w *World) doCalm(e Event) bool {
 	for range e.Arg {
-		for _, p := range slices.Clone(w.procs) {
-			if w.process(p.life) >= 0 {
-				w.roundTrip(p.life, 0, Cached)
-			}
-		}
+		w.each((*World).heartbeatAll)
 		w.now += ms(w.env.cfg.HeartbeatInterval)
-		w.checkState()
+		w.each((*World).checkState)
 	}
 	return true
+}
+
+func (w *World) heartbeatAll() {
+	for _, p := range slices.Clone(w.procs) {
+		if w.process(p.life) >= 0 {
+			w.roundTrip(p.life, 0, Cached)
+		}
+	}
 }

@@ -1,10 +1,11 @@
 // Package explore searches the group protocol for schedules that break it. It is test code:
 // only tests import it, and it drives the production step function, never a copy of it.
 //
-// A World is everything that there is: one group in a store that can fall back by two
-// commits, fail over and lose liveness, the record of the group's stream with its driver,
+// A World is everything that there is: one or two groups, each in a store that can fall back
+// by two commits, fail over and lose liveness, the record of their stream with its driver,
 // two coordinators with cached snapshots and a decision under way, processes of members,
-// and a network that loses, repeats, delays and reorders messages. New clients are the
+// and a network that loses, repeats, delays and reorders messages. What belongs to one group
+// is a house; events and invariants look at one house at a time. New clients are the
 // SDK's own package member; old ones, which have no incarnation, sequence and lineage, are
 // modelled here.
 //

@@ -37,11 +37,20 @@ func (w *World) beside(err error) {
 	}
 }
 
-func (w *World) loadBeside() any {
-	if w.env.double == nil {
+// double returns the real store beside the model, which is one of the first group.
+func (w *World) double() Double {
+	if w.focus != 0 {
 		return nil
 	}
-	from, err := w.env.double.Load(w.clock())
+	return w.env.double
+}
+
+func (w *World) loadBeside() any {
+	d := w.double()
+	if d == nil {
+		return nil
+	}
+	from, err := d.Load(w.clock())
 	w.beside(err)
 	return from
 }

@@ -1,6 +1,8 @@
 package explore
 
 import (
+	"slices"
+
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/group"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/stream"
 )
@@ -13,36 +15,95 @@ const notMadeAgain verdict = 4
 
 func (v verdict) unread(nth int) bool { return nth < 2 && v&(1<<nth) != 0 }
 
-// ready tells whether the driver of a coordinator knows a group that has answered.
-func (w *World) ready(pod int) bool { return w.coords[pod].drive != nil }
+// ready tells whether the driver of a coordinator has heard all that it decides on: every
+// group has copied the layout, or one of them shows that the record has lost writes.
+func (w *World) ready(pod int) bool {
+	d := w.drives[pod]
+	return d != nil && (d.asked == w.groups() || d.overtaken() != 0)
+}
+
+// asks returns the group that the driver of a coordinator asks next, the last when it has
+// asked all.
+func (w *World) asks(pod int) int {
+	if d := w.drives[pod]; d != nil {
+		return min(d.asked, w.groups()-1)
+	}
+	return 0
+}
+
+// overtaken returns the version of a layout that a group has copied and the record has lost
+// since, 0 for none (L1).
+func (d *drive) overtaken() int64 {
+	for _, g := range d.groups[:d.asked] {
+		if has, wants := g.LayoutOf(), layoutOf(d.rec); has.Version >= wants.Version && !sameLayout(has, wants) {
+			return has.Version
+		}
+	}
+	return 0
+}
+
+// any tells whether something is so of a group that was asked.
+func (d *drive) any(is func(*group.Group) bool) bool {
+	return slices.ContainsFunc(d.groups[:d.asked], is)
+}
+
+// copied notes that the group in focus has copied the layout of a record.
+func (w *World) copied(pod int, rec *stream.Stream) {
+	d := drive{rec: rec}
+	if before := w.drives[pod]; w.focus > 0 && before != nil {
+		d = *before
+	}
+	d.groups[w.focus], d.asked = w.store.g, w.focus+1
+	w.drives[pod] = &d
+}
+
+// skipped is the flaw that no group is asked.
+func (w *World) skipped(pod int, rec *stream.Stream) {
+	d := drive{rec: rec, asked: w.groups()}
+	for nth := range d.asked {
+		d.groups[nth] = w.houseOf(nth).store.g
+	}
+	w.drives[pod] = &d
+}
 
 // driveOn lets the driver of a coordinator take its next step: it reads the record and asks
-// the group to copy its layout; when it has, it decides what comes next (L1).
+// one group after the other to copy its layout; when all have, it decides what comes next (L1).
 func (w *World) driveOn(pod int, v verdict, withHeartbeat, later bool) {
-	w.clear(pod)
-	c := &w.coords[pod]
-	if c.drive != nil {
-		d := c.drive
-		c.drive = nil
+	defer w.lookAt(0)
+	w.lookAt(w.asks(pod))
+	if w.clear(pod); w.ready(pod) {
+		d := w.drives[pod]
+		w.drives[pod] = nil
+		w.lookAt(0)
 		w.advance(d, v)
 		return
 	}
-	rec := w.stream.rec
+	rec := &w.stream.rec
+	if d := w.drives[pod]; d != nil {
+		rec = d.rec
+	}
 	if w.flawed("seals before the group has copied") {
-		c.drive = &drive{rec: &rec, g: w.store.g}
+		w.skipped(pod, rec)
 		return
 	}
-	layout := layoutOf(&rec)
+	w.lookAt(w.asks(pod))
+	w.clear(pod)
+	w.ask(pod, rec, withHeartbeat, later)
+}
+
+// ask lets the group in focus copy the layout of a record.
+func (w *World) ask(pod int, rec *stream.Stream, withHeartbeat, later bool) {
+	layout := layoutOf(rec)
 	var msgs []message
 	if withHeartbeat && len(w.bag) > 0 && w.bag[0].resp == nil {
 		msgs = append(msgs, w.take(0, false))
 	}
-	w.begin(pod, msgs, errand{layout: &layout, rec: &rec})
+	w.begin(pod, msgs, errand{layout: &layout, rec: rec})
 	if !later {
 		w.conclude(pod, lasts)
 		return
 	}
-	w.env.script.loaded(w)
+	w.script().loaded(w)
 }
 
 // advance decides on a record and on the group as it was when it had been asked to copy it.
@@ -60,17 +121,21 @@ func (w *World) advance(d *drive, v verdict) {
 		w.logf("stream v%d: %s, layout %d: %d+%d shards, closed %v lost %v", next.MetadataVersion, what, next.LayoutVersion,
 			next.ShardCount, next.Removed, next.Closed(), next.Lost)
 	}
-	w.noteSeals(d.rec)
+	for nth := range w.groups() {
+		w.lookAt(nth)
+		w.noteSeals(d.rec)
+	}
+	w.lookAt(0)
 }
 
 // nextOf is the driver: what follows for the record, and a word for it, "" for nothing.
 func (w *World) nextOf(d *drive, v verdict) (stream.Stream, string) {
-	rec, r, now := *d.rec, d.rec.Resharding, int64(w.clock())
-	has, wants := d.g.LayoutOf(), layoutOf(&rec)
-	switch {
-	case has.Version >= wants.Version && !sameLayout(has, wants):
-		return rec.Overtaken(has.Version), "overtaken"
-	case len(rec.Lost) > 0 && d.g.BarrierUntil == 0 && v&notMadeAgain == 0:
+	rec, r, now := *d.rec, d.rec.Resharding, w.recordClock()
+	behind := func(g *group.Group) bool { return g.LayoutVersion < rec.LayoutVersion }
+	switch copied := d.overtaken(); {
+	case copied != 0:
+		return rec.Overtaken(copied), "overtaken"
+	case len(rec.Lost) > 0 && !d.any(inBarrier) && v&notMadeAgain == 0:
 		return rec.WithFound(rec.Lost), "found" // L12: outside of a barrier
 	case r == nil:
 		return rec, ""
@@ -84,7 +149,7 @@ func (w *World) nextOf(d *drive, v verdict) (stream.Stream, string) {
 			}
 		}
 		return rec.Turned(now), "turned"
-	case has.Version < wants.Version && !w.flawed("seals before the group has copied"):
+	case d.any(behind) && !w.flawed("seals before the group has copied"):
 		return rec, ""
 	default:
 		return w.drain(d, v, now)
@@ -96,7 +161,7 @@ func (w *World) drain(d *drive, v verdict, now int64) (stream.Stream, string) {
 	rec, r := *d.rec, d.rec.Resharding
 	switch {
 	case len(r.Shards) == 0 || rec.Removed == 0:
-		if !d.g.Settled() {
+		if d.any(func(g *group.Group) bool { return !g.Settled() }) {
 			return rec, ""
 		}
 		return rec.Finished(now), "finished " + string(r.Phase)
@@ -123,7 +188,7 @@ func (w *World) judge(rec stream.Stream, v verdict) (stream.Stream, string) {
 		}
 		found = append(found, j)
 	}
-	next := rec.Judged(found, int64(w.clock()))
+	next := rec.Judged(found, w.recordClock())
 	if next.MetadataVersion == rec.MetadataVersion {
 		return rec, ""
 	}
@@ -138,7 +203,7 @@ func (w *World) judge(rec stream.Stream, v verdict) (stream.Stream, string) {
 func (w *World) seal(d *drive, v verdict) (stream.Stream, string) {
 	var found []stream.Judged
 	for nth, shard := range d.rec.Resharding.At(stream.StepClosing) {
-		if !w.mayBeSealed(d.g, shard) {
+		if !w.mayBeSealed(d, shard) {
 			continue
 		}
 		j := stream.Judged{Index: shard, Proof: "LAG"}
@@ -151,15 +216,27 @@ func (w *World) seal(d *drive, v verdict) (stream.Stream, string) {
 	if len(found) == 0 {
 		return w.judge(*d.rec, v)
 	}
-	return d.rec.Sealed(found, int64(w.clock())), "sealed"
+	return d.rec.Sealed(found, w.recordClock()), "sealed"
 }
 
-// mayBeSealed is the driver's word on a closed shard: the group has copied that it is, its
-// barrier is over - before that a hold may have been lost - and nobody holds it (L5, M3).
-func (w *World) mayBeSealed(g *group.Group, shard int) bool {
-	if g.BarrierUntil != 0 && !w.flawed("seals in a barrier") {
+// mayBeSealed is the driver's word on a closed shard: every group has copied that it is, no
+// barrier is up - before that a hold may have been lost - and nobody holds it (L5, M3).
+func (w *World) mayBeSealed(d *drive, shard int) bool {
+	barred := d.any(inBarrier)
+	if w.flawed("seals in the barrier of one group") {
+		barred = inBarrier(d.groups[0]) && inBarrier(d.groups[d.asked-1])
+	}
+	if barred && !w.flawed("seals in a barrier") {
 		return false
 	}
-	h := holdOf(g, shard)
-	return h.Member == "" || h.Lingers != 0 && w.flawed("seals what lingers")
+	free := func(g *group.Group) bool {
+		h := holdOf(g, shard)
+		return h.Member == "" || h.Lingers != 0 && w.flawed("seals what lingers")
+	}
+	if w.flawed("seals before every group is draining") {
+		return d.any(free)
+	}
+	return !d.any(func(g *group.Group) bool { return !free(g) })
 }
+
+func inBarrier(g *group.Group) bool { return g.BarrierUntil != 0 }

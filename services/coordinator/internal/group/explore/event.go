@@ -53,14 +53,15 @@ const (
 )
 
 // Event is one thing that may happen. It names processes by life and messages by sender and
-// age, so that it stays the same when others are left out.
+// age, so that it stays the same when others are left out; lives are counted over all groups.
 type Event struct {
-	Kind Kind
-	Pod  int8
-	Age  int8 // of the message among those of the process, 0 the newest
-	Arg  int8
-	Mode int8
-	Life int16
+	Kind  Kind
+	Group int8 // of the stream, 0 also for what concerns no group
+	Pod   int8
+	Age   int8 // of the message among those of the process, 0 the newest
+	Arg   int8
+	Mode  int8
+	Life  int16
 }
 
 func (k Kind) String() string {
@@ -85,6 +86,9 @@ func (e Event) String() string {
 		fmt.Fprintf(&b, " arg %d", e.Arg)
 	}
 	fmt.Fprintf(&b, " pod C%d", e.Pod+1)
+	if e.Group != 0 {
+		fmt.Fprintf(&b, " group %s", groupName(int(e.Group)))
+	}
 	if e.Mode != 0 {
 		fmt.Fprintf(&b, " mode %d", e.Mode)
 	}

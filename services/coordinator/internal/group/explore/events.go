@@ -5,6 +5,21 @@ func (w *World) Events(list []Event) []Event {
 	for i := range w.env.setup.Pauses {
 		list = append(list, Event{Kind: Pause, Arg: int8(i)})
 	}
+	list = w.eventsOfGroup(list)
+	if w.other != nil {
+		first := len(list)
+		w.lookAt(1)
+		list = w.eventsOfGroup(list)
+		w.lookAt(0)
+		for i := range list[first:] {
+			list[first+i].Group = 1
+		}
+	}
+	return w.eventsOfRecord(list)
+}
+
+// eventsOfGroup lists what may happen in the house in focus.
+func (w *World) eventsOfGroup(list []Event) []Event {
 	for _, p := range w.procs {
 		list = w.eventsOf(p, list)
 	}
@@ -21,7 +36,7 @@ func (w *World) Events(list []Event) []Event {
 	for pod := range w.env.setup.Pods {
 		list = w.eventsOfPod(int8(pod), list)
 	}
-	return w.eventsOfRecord(w.eventsOfStore(list))
+	return w.eventsOfStore(list)
 }
 
 // members are how many ids there are.

@@ -30,24 +30,24 @@ func (w *World) eventsOfPod(pod int8, list []Event) []Event {
 	if w.may(Unbars) {
 		list = append(list, Event{Kind: OrderUnbar, Pod: pod})
 	}
-	if !w.has(Scaling) {
+	if !w.has(Scaling) || w.focus != 0 {
 		return list
 	}
-	if !w.ready(int(pod)) {
-		list = append(list, Event{Kind: Drive, Pod: pod})
-		if w.may(Delays) {
-			list = append(list, Event{Kind: Drive, Pod: pod, Mode: 1})
-		}
-		if w.may(Batches) && len(w.bag) > 0 && w.bag[0].resp == nil {
-			list = append(list, Event{Kind: Drive, Pod: pod, Mode: 2})
-		}
-		return list
+	if w.ready(int(pod)) {
+		return w.decisions(pod, w.drives[pod], list)
 	}
-	return w.drives(pod, c.drive, list)
+	list = append(list, Event{Kind: Drive, Pod: pod})
+	if w.may(Delays) {
+		list = append(list, Event{Kind: Drive, Pod: pod, Mode: 1})
+	}
+	if bag := w.houseOf(w.asks(int(pod))).bag; w.may(Batches) && len(bag) > 0 && bag[0].resp == nil {
+		list = append(list, Event{Kind: Drive, Pod: pod, Mode: 2})
+	}
+	return list
 }
 
-// drives lists what Redis may say to the driver.
-func (w *World) drives(pod int8, d *drive, list []Event) []Event {
+// decisions lists what Redis may say to the driver.
+func (w *World) decisions(pod int8, d *drive, list []Event) []Event {
 	list = append(list, Event{Kind: Drive, Pod: pod})
 	if len(d.rec.Lost) > 0 {
 		list = append(list, Event{Kind: Drive, Pod: pod, Arg: int8(notMadeAgain)})
@@ -62,7 +62,7 @@ func (w *World) drives(pod int8, d *drive, list []Event) []Event {
 
 // eventsOfStore lists what may befall the store.
 func (w *World) eventsOfStore(list []Event) []Event {
-	if w.may(Slowness) {
+	if w.may(Slowness) && w.focus == 0 {
 		for _, rounds := range []int8{2, 8, 22} {
 			list = append(list, Event{Kind: Calm, Arg: rounds})
 		}

@@ -14,10 +14,7 @@ const reshardingBound = routingLease + 12_000
 // coordinators tick. Within the bound of V1 the group is stable, and then nothing changes any
 // more (I15).
 func (w *World) SettleFairly() {
-	for pod := range w.env.setup.Pods {
-		w.clear(pod)
-	}
-	w.bag = nil
+	w.each((*World).calmDown)
 	w.logf("from here on nothing fails")
 	cfg := w.env.cfg
 	bound := w.now + ms(2*cfg.Lease+cfg.RebalanceTimeout+4*cfg.HeartbeatInterval)
@@ -25,7 +22,7 @@ func (w *World) SettleFairly() {
 	if w.has(Scaling) {
 		ends += reshardingBound
 	}
-	for round := 0; !w.settled() || !w.reshaped(); round++ {
+	for round := 0; !w.atRest(); round++ {
 		if w.now > ends {
 			w.late()
 			return
@@ -37,17 +34,35 @@ func (w *World) SettleFairly() {
 	since := w.now
 	for round := 0; w.now < since+ms(cfg.Lease)+2000 && w.broken == nil; round++ {
 		w.fairRound(round)
-		if w.broken == nil && !(w.settled() && w.reshaped()) {
-			w.violated("I15", "stable at %d, not any more at %d: %s", since, w.now, w.stateText())
+		if w.broken == nil && !w.atRest() {
+			w.violated("I15", "stable at %d, not any more at %d: %s", since, w.now, w.String())
 		}
 	}
 }
 
+// calmDown carries out what is under way at the coordinators; messages are lost.
+func (w *World) calmDown() {
+	for pod := range w.env.setup.Pods {
+		w.clear(pod)
+	}
+	w.bag = nil
+}
+
+// atRest tells whether every group is stable, and the record of the stream.
+func (w *World) atRest() bool { return w.all((*World).settled) && w.reshaped() }
+
 // late says which promise is broken when the bound is over.
 func (w *World) late() {
+	if !w.reshaped() {
+		w.violated("V3", "the resharding does not end: %+v\n%s", w.stream.rec, w.String())
+		return
+	}
+	w.each((*World).lateGroup)
+}
+
+func (w *World) lateGroup() {
 	switch {
-	case !w.reshaped():
-		w.violated("V3", "the resharding does not end: %+v\n%s", w.stream.rec, w.stateText())
+	case w.settled():
 	case w.store.g.Round != nil:
 		w.violated("V2", "a correction round is still open after the bound: %s", w.stateText())
 	default:
@@ -57,6 +72,27 @@ func (w *World) late() {
 
 // fairRound is one heartbeat interval.
 func (w *World) fairRound(round int) {
+	pod := round % w.env.setup.Pods
+	for nth := range w.groups() {
+		w.lookAt(nth)
+		w.fairHeartbeats(round)
+	}
+	w.now += ms(w.env.cfg.HeartbeatInterval)
+	for nth := range w.groups() {
+		w.lookAt(nth)
+		w.clear(pod)
+		w.hand(pod, nil, AtOnce)
+	}
+	w.lookAt(0)
+	if w.has(Scaling) {
+		for range w.groups() + 1 { // each is asked, then it is decided
+			w.driveOn(0, 0, false, false)
+		}
+	}
+	w.each((*World).checkState)
+}
+
+func (w *World) fairHeartbeats(round int) {
 	pods := w.env.setup.Pods
 	for i, p := range slices.Clone(w.procs) {
 		if p.sdk == nil || p.sdk.Due() <= w.at() || p.parting != 0 {
@@ -71,20 +107,17 @@ func (w *World) fairRound(round int) {
 		}
 		w.checkState()
 	}
-	w.now += ms(w.env.cfg.HeartbeatInterval)
-	w.clear(round % pods)
-	w.hand(round%pods, nil, AtOnce)
-	if w.has(Scaling) {
-		w.driveOn(0, 0, false, false)
-		w.driveOn(0, 0, false, false)
-	}
-	w.checkState()
 }
 
-// reshaped tells whether the stream's record is at rest and the group has copied it (V3).
+// reshaped tells whether the stream's record is at rest and every group has copied it (V3).
 func (w *World) reshaped() bool {
 	rec := &w.stream.rec
-	return rec.Resharding == nil && len(rec.Lost) == 0 && sameLayout(layoutOf(rec), w.store.g.LayoutOf())
+	for nth := range w.groups() {
+		if !sameLayout(layoutOf(rec), w.houseOf(nth).store.g.LayoutOf()) {
+			return false
+		}
+	}
+	return rec.Resharding == nil && len(rec.Lost) == 0
 }
 
 // settled tells whether the group is STABLE (I15): reported = held = target, nothing

@@ -31,10 +31,10 @@ func (w *World) doFailOver(e Event) bool {
 		return false
 	}
 	w.store.failOver(int(e.Arg))
-	if w.env.double != nil {
-		w.beside(w.env.double.FailOver(int(e.Arg), w.store.identity))
+	if w.double() != nil {
+		w.beside(w.double().FailOver(int(e.Arg), w.store.identity))
 	}
-	w.env.script.failedOver(w)
+	w.script().failedOver(w)
 	w.losses++
 	w.visit("failover")
 	w.logf("the store fails over and loses %d commits, now %s", e.Arg, w.store.identity)
@@ -49,7 +49,7 @@ func (w *World) doJump(e Event) bool {
 	}
 	w.offset += ms(w.env.cfg.Lease) / 5 * int64(e.Arg)
 	w.jumps++
-	w.env.script.jumped(w)
+	w.script().jumped(w)
 	for i := range w.coords {
 		w.coords[i].cache = nil
 	}
@@ -65,7 +65,7 @@ func (w *World) doLoseLiveness(e Event) bool {
 		return false
 	}
 	w.store.live = w.store.live.without(id)
-	w.env.script.line("lose %s", id)
+	w.script().line("lose %s", id)
 	w.losses++
 	w.visit("lost liveness")
 	w.logf("the liveness of %s is lost", id)
@@ -82,10 +82,10 @@ func (w *World) doRecreate(Event) bool {
 	s.g, s.live, s.servedAt = w.birth(s.identity, group.EpochFloorAt(w.clock()), true), nil, w.clock()
 	s.tokens++
 	s.token = s.tokens
-	if w.env.double != nil {
-		w.beside(w.env.double.Create(w.clock(), s.token))
+	if w.double() != nil {
+		w.beside(w.double().Create(w.clock(), s.token))
 	}
-	w.env.script.unsayable("the group is created again")
+	w.script().unsayable("the group is created again")
 	w.losses++
 	w.visit("recreated")
 	w.logf("the group is created again, %s", s.g.Lineage)
@@ -139,7 +139,7 @@ func (w *World) doScale(e Event) bool {
 		return false
 	}
 	w.requests++
-	next, err := rec.Scaled(numbered("R", w.requests), int(e.Arg), stream.Order{RequestID: "scale"}, "", int64(w.clock()))
+	next, err := rec.Scaled(numbered("R", w.requests), int(e.Arg), stream.Order{RequestID: "scale"}, "", w.recordClock())
 	what := "scale-out"
 	if int(e.Arg) < rec.ShardCount {
 		what = "scale-in"
@@ -153,7 +153,7 @@ func (w *World) doRollBack(Event) bool {
 	if r == nil || !r.MayRollBack() || !w.spend(Rollbacks) {
 		return false
 	}
-	next, err := w.stream.rec.RollingBack(r.ID, stream.Order{RequestID: "rollback"}, int64(w.clock()))
+	next, err := w.stream.rec.RollingBack(r.ID, stream.Order{RequestID: "rollback"}, w.recordClock())
 	w.change(next, err, "rollback in "+string(r.Phase))
 	return true
 }
@@ -164,7 +164,7 @@ func (w *World) doLoseShard(e Event) bool {
 	if int(e.Arg) >= rec.ReadCount() || !w.spend(LostShards) {
 		return false
 	}
-	if next := rec.WithLost([]int{int(e.Arg)}, int64(w.clock())); next.MetadataVersion != rec.MetadataVersion {
+	if next := rec.WithLost([]int{int(e.Arg)}, w.recordClock()); next.MetadataVersion != rec.MetadataVersion {
 		w.change(next, nil, "lost")
 	}
 	return true

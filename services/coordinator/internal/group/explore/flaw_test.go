@@ -56,16 +56,19 @@ func TestEveryGuardOfTheSealIsNeeded(t *testing.T) {
 	flaws := map[string]struct {
 		faults []explore.Fault
 		eager  bool
+		groups int
 	}{
-		"seals before the group has copied": {nil, false},
-		"seals what lingers":                {[]explore.Fault{explore.Orders}, false},
-		"seals in a barrier":                {[]explore.Fault{explore.FailOvers}, true},
+		"seals before the group has copied":    {nil, false, 1},
+		"seals what lingers":                   {[]explore.Fault{explore.Orders}, false, 1},
+		"seals in a barrier":                   {[]explore.Fault{explore.FailOvers}, true, 1},
+		"seals before every group is draining": {nil, false, 2}, // MUT33
+		"seals in the barrier of one group":    {[]explore.Fault{explore.FailOvers}, true, 2},
 	}
 	for flaw, test := range flaws {
 		t.Run(flaw, func(t *testing.T) {
 			t.Parallel()
 			setup := explore.Reshaped(flaw, 2, 3, 2, test.faults...)
-			setup.Depth, setup.Flaw, setup.Eager = 200, flaw, test.eager
+			setup.Depth, setup.Flaw, setup.Eager, setup.Groups = 200, flaw, test.eager, test.groups
 			flawed(t, setup, 0, "I12")
 		})
 	}

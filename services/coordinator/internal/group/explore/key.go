@@ -14,15 +14,23 @@ type keyer struct {
 	cfg     *group.Config
 	b       []byte
 	writing bool
-	now     int64 // of the store's clock
-	early   int64 // what decisions under way take for now, at the earliest
 
-	versions, epochs, layouts, marks ranks
-	sequences                        [memberIDs * 8]ranks // by incarnation
-	lineages, lives, requests        names
-	identities                       names
-	groups                           []*group.Group // written before
-	views                            []*view
+	layouts, marks ranks // of the stream
+	*scope               // of the group in focus
+	scopes         [mostGroups]scope
+}
+
+// scope is what is compared within one group.
+type scope struct {
+	now   int64 // of the store's clock
+	early int64 // what decisions under way take for now, at the earliest
+
+	versions, epochs          ranks
+	sequences                 [memberIDs * 8]ranks // by incarnation
+	lineages, lives, requests names
+	identities                names
+	groups                    []*group.Group // written before
+	views                     []*view
 }
 
 // AppendKey appends a canonical form of the world: two worlds with the same form go on the
@@ -32,14 +40,29 @@ func (w *World) AppendKey(b []byte) []byte {
 	k := &w.env.keyer
 	k.begin(w, b)
 	k.world(w)
-	k.turn()
+	k.turn(w)
 	k.world(w)
 	return k.b
 }
 
 func (k *keyer) begin(w *World, b []byte) {
-	k.b, k.writing, k.now = b, false, int64(w.clock())
-	version, epoch, layout := int64(1)<<62, int64(1)<<62, w.stream.rec.LayoutVersion
+	k.b, k.writing = b, false
+	layout := w.stream.rec.LayoutVersion
+	for i := range w.stream.history {
+		layout = min(layout, w.stream.history[i].LayoutVersion)
+	}
+	k.layouts.reset(layout)
+	k.marks.reset(1 << 62)
+	for nth := range w.groups() {
+		w.lookAt(nth)
+		k.scopes[nth].begin(w)
+	}
+	w.lookAt(0)
+}
+
+func (k *scope) begin(w *World) {
+	k.now = int64(w.clock())
+	version, epoch := int64(1)<<62, int64(1)<<62
 	lowest := func(g *group.Group) { version, epoch = min(version, g.MetadataVersion), min(epoch, g.EpochCounter) }
 	lowest(w.store.g)
 	for _, i := range w.store.history {
@@ -53,20 +76,15 @@ func (k *keyer) begin(w *World, b []byte) {
 			k.early = min(k.early, int64(p.on.clock))
 		}
 	}
-	for i := range w.stream.history {
-		layout = min(layout, w.stream.history[i].LayoutVersion)
-	}
 	k.versions.reset(version)
 	k.epochs.reset(epoch)
-	k.layouts.reset(layout)
-	k.marks.reset(1 << 62)
 	for i := range k.sequences {
 		k.sequences[i].reset(1 << 62)
 	}
 	k.forget()
 }
 
-func (k *keyer) forget() {
+func (k *scope) forget() {
 	k.lineages.reset()
 	k.lives.reset()
 	k.requests.reset()
@@ -75,16 +93,22 @@ func (k *keyer) forget() {
 }
 
 // turn begins to write.
-func (k *keyer) turn() {
-	k.versions.sort()
-	k.epochs.sort()
+func (k *keyer) turn(w *World) {
 	k.layouts.sort()
 	k.marks.sort()
+	for nth := range w.groups() {
+		k.scopes[nth].turn()
+	}
+	k.writing = true
+}
+
+func (k *scope) turn() {
+	k.versions.sort()
+	k.epochs.sort()
 	for i := range k.sequences {
 		k.sequences[i].sort()
 	}
 	k.forget()
-	k.writing = true
 }
 
 func (k *keyer) number(v int64) {

@@ -15,7 +15,8 @@ func TestEqualKeysGoOnEqually(t *testing.T) {
 	t.Parallel()
 	setups := append(explore.Searches(), explore.Large())
 	for _, m := range explore.Mixes() {
-		if m.Name == "scale, all" || m.Name == "one shard, all" || m.Name == "old clients, lost" {
+		switch m.Name {
+		case "scale, all", "one shard, all", "old clients, lost", "two groups", "two groups, all":
 			m.Pauses = setups[0].Pauses
 			setups = append(setups, m)
 		}

@@ -7,6 +7,24 @@ import (
 )
 
 func (k *keyer) world(w *World) {
+	for nth := range w.groups() {
+		w.lookAt(nth)
+		k.scope = &k.scopes[nth]
+		k.house(w)
+	}
+	w.lookAt(0)
+	if k.scope = &k.scopes[0]; w.has(Scaling) || w.has(LostShards) {
+		k.recordOf(w)
+	}
+	for f, most := range w.env.setup.Budget {
+		if most > 0 {
+			k.number(int64(w.used[f]))
+		}
+	}
+}
+
+// house writes what belongs to the group in focus.
+func (k *keyer) house(w *World) {
 	if w.mayCorrect() { // a new lineage draws its epochs from the time (E1)
 		k.number(k.now*1000 - k.epochs.base)
 	}
@@ -21,7 +39,7 @@ func (k *keyer) world(w *World) {
 		}
 	}
 	for pod := range w.env.setup.Pods {
-		k.coordinator(w, &w.coords[pod])
+		k.coordinator(w, &w.coords[pod], w.drives[pod])
 	}
 	k.number(int64(len(w.procs)))
 	for _, p := range w.procs {
@@ -30,14 +48,6 @@ func (k *keyer) world(w *World) {
 	k.number(int64(len(w.bag)))
 	for _, m := range w.bag {
 		k.message(w, m)
-	}
-	if w.has(Scaling) || w.has(LostShards) {
-		k.recordOf(w.stream)
-	}
-	for f, most := range w.env.setup.Budget {
-		if most > 0 {
-			k.number(int64(w.used[f]))
-		}
 	}
 }
 
@@ -84,12 +94,12 @@ func (k *keyer) cache(w *World, v *view) {
 	}
 }
 
-func (k *keyer) coordinator(w *World, c *coordinator) {
+func (k *keyer) coordinator(w *World, c *coordinator, d *drive) {
 	k.cache(w, c.cache)
 	k.lineage(c.seen.Lineage)
 	k.version(c.seen.Revision)
 	k.number(int64(w.jumps - c.jumps))
-	if k.flags(c.pending != nil, c.drive != nil); c.pending != nil {
+	if k.flags(c.pending != nil, d != nil); c.pending != nil {
 		p := c.pending
 		k.view(w, p.on)
 		k.number(int64(w.jumps - p.jumps))
@@ -104,9 +114,21 @@ func (k *keyer) coordinator(w *World, c *coordinator) {
 			k.id(p.order.Member)
 		}
 	}
-	if c.drive != nil {
-		k.stream(c.drive.rec)
-		k.group(c.drive.g)
+	if d != nil {
+		k.driveOf(w, d)
+	}
+}
+
+// driveOf writes what a driver has heard of the group in focus; the record with the first.
+func (k *keyer) driveOf(w *World, d *drive) {
+	if w.focus == 0 {
+		k.stream(d.rec)
+	}
+	if w.groups() > 1 {
+		k.number(int64(d.asked))
+	}
+	if g := d.groups[w.focus]; g != nil {
+		k.group(g)
 	}
 }
 
@@ -188,20 +210,30 @@ func (k *keyer) message(w *World, m message) {
 	k.response(m.resp)
 }
 
-func (k *keyer) recordOf(r *record) {
+func (k *keyer) recordOf(w *World) {
+	r := w.stream
 	k.stream(&r.rec)
 	k.number(int64(len(r.history)))
 	for i := range r.history {
 		k.stream(&r.history[i])
 	}
-	for _, c := range r.closedIn {
-		k.number(int64(c.shard))
-		k.layout(c.version)
+	for nth := range w.groups() {
+		closed := w.houseOf(nth).closedIn
+		if nth > 0 {
+			k.number(int64(len(closed)))
+		}
+		for _, c := range closed {
+			k.number(int64(c.shard))
+			k.layout(c.version)
+		}
 	}
 }
 
-// stream writes the record of the stream. Marks are only for Redis.
+// stream writes the record of the stream, whose clock is the first group's. Marks are only
+// for Redis.
 func (k *keyer) stream(s *stream.Stream) {
+	defer func(focus *scope) { k.scope = focus }(k.scope)
+	k.scope = &k.scopes[0]
 	k.number(int64(s.ShardCount))
 	k.number(int64(s.Removed))
 	k.layout(s.LayoutVersion)

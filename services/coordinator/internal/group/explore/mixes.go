@@ -57,7 +57,23 @@ func Mixes() []Setup {
 		Mix("created again", 2, 3, append(EveryFault(), Recreations)...),
 		Mix("orders", 2, 3, Orders, Unbars, Duplicates, Crashes, BadReports),
 		Mix("lost liveness", 2, 3, LostLiveness, Orders, BadReports, Duplicates, Crashes),
-	}, reshardingMixes()...)
+	}, append(reshardingMixes(), sharingMixes()...)...)
+}
+
+// TwoGroups returns a setup in which the stream has two groups. What concerns both, above all
+// a seal, takes more events.
+func TwoGroups(s Setup) Setup {
+	s.Groups, s.Depth = 2, s.Depth*3/2
+	return s
+}
+
+// sharingMixes are those in which two groups share the stream (L1).
+func sharingMixes() []Setup {
+	all := append(EveryFault(), Rollbacks, StreamLosses, LostShards, LostLiveness, Orders)
+	return []Setup{
+		TwoGroups(Reshaped("two groups", 2, 3, 2, Rollbacks, Duplicates, Crashes)),
+		TwoGroups(Reshaped("two groups, all", 2, 3, 2, all...)),
+	}
 }
 
 // reshardingMixes are those in which the stream's record changes.

@@ -15,9 +15,6 @@ const routingLease = 10_000
 type record struct {
 	rec     stream.Stream
 	history []stream.Stream // what a fall-back can bring back, oldest first
-	// closedIn is the layout version that closed a shard which is sealed since. A shard is
-	// not in it when the group has fallen back behind that version: then it may be granted.
-	closedIn []closing
 }
 
 type closing struct {
@@ -26,10 +23,11 @@ type closing struct {
 }
 
 // drive is what a coordinator's driver knows between two of its actions: the record it
-// has read, and the group that copied its layout, as it was then.
+// has read, and the groups that have copied its layout by now, as they were then.
 type drive struct {
-	rec *stream.Stream
-	g   *group.Group
+	rec    *stream.Stream
+	groups [mostGroups]*group.Group
+	asked  int // how many have been asked to copy it, in their order
 }
 
 // errand is what a step is to do besides hearing.
@@ -39,10 +37,12 @@ type errand struct {
 	rec    *stream.Stream // the record that the layout is of
 }
 
-func newRecord(shards int) *record {
-	return &record{rec: stream.Stream{
-		Prefix: "orders", ShardCount: shards, MetadataVersion: 1, Groups: []stream.Group{{Name: "g", State: stream.Active}},
-	}}
+func newRecord(setup *Setup) *record {
+	rec := stream.Stream{Prefix: "orders", ShardCount: setup.Shards, MetadataVersion: 1}
+	for nth := range max(setup.Groups, 1) {
+		rec.Groups = append(rec.Groups, stream.Group{Name: groupName(nth), State: stream.Active})
+	}
+	return &record{rec: rec}
 }
 
 // storeRecord is compare-and-set on the version of the record that was read.
@@ -55,7 +55,7 @@ func (w *World) storeRecord(on *stream.Stream, next stream.Stream) bool {
 	if len(history) > 3 {
 		history = history[1:]
 	}
-	w.stream = &record{rec: next, history: history, closedIn: r.closedIn}
+	w.stream = &record{rec: next, history: history}
 	return true
 }
 
@@ -73,7 +73,7 @@ func sameLayout(a, b group.Layout) bool {
 		slices.Equal(a.Closed, b.Closed) && slices.Equal(a.Lost, b.Lost)
 }
 
-// noteSeals checks I12 for what a change of the record has sealed.
+// noteSeals checks I12 for what a change of the record has sealed, for the group in focus.
 func (w *World) noteSeals(before *stream.Stream) {
 	after := &w.stream.rec
 	if after.Resharding == nil || before.Resharding == nil {
@@ -85,9 +85,7 @@ func (w *World) noteSeals(before *stream.Stream) {
 			if w.followsLost(before) {
 				continue
 			}
-			r := *w.stream
-			r.closedIn = append(slices.Clone(r.closedIn), closing{shard, before.LayoutVersion})
-			w.stream = &r
+			w.closedIn = append(slices.Clone(w.closedIn), closing{shard, before.LayoutVersion})
 			w.checkUnread(shard)
 		}
 	}
@@ -99,12 +97,10 @@ func (w *World) checkSealed() {
 	over := func(c closing) bool {
 		return !isSealed(&w.stream.rec, c.shard) || w.store.g.LayoutVersion < c.version || w.followsLost(&w.stream.rec)
 	}
-	if slices.ContainsFunc(w.stream.closedIn, over) {
-		r := *w.stream
-		r.closedIn = slices.DeleteFunc(slices.Clone(r.closedIn), over)
-		w.stream = &r
+	if slices.ContainsFunc(w.closedIn, over) {
+		w.closedIn = slices.DeleteFunc(slices.Clone(w.closedIn), over)
 	}
-	for _, c := range w.stream.closedIn {
+	for _, c := range w.closedIn {
 		w.checkUnread(c.shard)
 	}
 }

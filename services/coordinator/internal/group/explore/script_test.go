@@ -43,6 +43,29 @@ func TestATraceIsToldAsAScriptOfTheCore(t *testing.T) {
 	}, commands(script))
 }
 
+// TestEachGroupHasItsOwnScript: the language knows one group, so that a trace of two is told
+// once for each.
+func TestEachGroupHasItsOwnScript(t *testing.T) {
+	t.Parallel()
+	setup := explore.TwoGroups(explore.Mix("script", 1, 1))
+	setup.Fair = false
+	text := explore.Explain(setup, []explore.Event{
+		{Kind: explore.Start, Arg: 0, Life: 1},
+		{Kind: explore.Start, Group: 1, Arg: 1, Life: 2},
+		{Kind: explore.RoundTrip, Group: 1, Life: 2},
+		{Kind: explore.RoundTrip, Life: 1},
+	})
+	_, scripts, found := strings.Cut(text, "script of the core, group g by itself:\n")
+	require.True(t, found)
+	first, second, found := strings.Cut(scripts, "script of the core, group h by itself:\n")
+	require.True(t, found)
+	require.Contains(t, first, "beat a as=a1")
+	require.NotContains(t, first, "beat b")
+	require.Contains(t, second, "beat b as=b2")
+	require.NotContains(t, second, "beat a")
+	require.Contains(t, text, "h: b2 starts")
+}
+
 func commands(script string) []string {
 	var lines []string
 	for line := range strings.Lines(script) {

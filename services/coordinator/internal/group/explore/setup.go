@@ -44,11 +44,12 @@ type Budget [faults]int8
 // Setup is what a world starts with and what may happen in it.
 type Setup struct {
 	Name      string
+	Groups    int // of the stream, 1 or 2; 0 is 1
 	Shards    int // at first, at least 1
 	Most      int // shards that a scale-out may reach; Shards when it is less
-	Processes int // that may live at once
+	Processes int // of a group that may live at once
 	Pods      int // coordinators, 1 or 2
-	Bag       int // messages under way; one more is lost
+	Bag       int // messages of a group under way; one more is lost
 	Pauses    []time.Duration
 	Budget    Budget
 	Barrier   bool // the group starts on shards that were used before (J1)

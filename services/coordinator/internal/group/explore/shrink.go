@@ -42,7 +42,7 @@ func Shrink(setup Setup, events []Event, invariant string) []Event {
 func Explain(setup Setup, events []Event) string {
 	w := New(setup)
 	w.env.logging = true
-	w.env.script = newScript(w)
+	w.each(func(w *World) { w.env.scripts[w.focus] = newScript(w) })
 	w.replay(events, setup.Fair)
 	var b strings.Builder
 	fmt.Fprintf(&b, "events of %q:\n", setup.Name)
@@ -53,6 +53,13 @@ func Explain(setup Setup, events []Event) string {
 	if len(log) > 200 {
 		log = log[len(log)-200:]
 	}
-	fmt.Fprintf(&b, "story:\n%s\nscript of the core:\n%s", strings.Join(log, "\n"), w.env.script.text())
+	fmt.Fprintf(&b, "story:\n%s\n", strings.Join(log, "\n"))
+	for nth := range w.groups() {
+		of := ""
+		if w.other != nil { // the language knows one group: each sees the layouts of the driver
+			of = ", group " + groupName(nth) + " by itself"
+		}
+		fmt.Fprintf(&b, "script of the core%s:\n%s", of, w.env.scripts[nth].text())
+	}
 	return b.String()
 }

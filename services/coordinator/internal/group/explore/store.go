@@ -94,7 +94,7 @@ func (w *World) newStore() store {
 // birth creates the group with the layout of the stream's record (J0).
 func (w *World) birth(identity string, floor int64, barrier bool) *group.Group {
 	return group.New(w.env.cfg, group.Birth{
-		StreamPrefix: "orders", ConsumerGroup: "g", Layout: layoutOf(&w.stream.rec), Lineage: w.nonce(),
+		StreamPrefix: "orders", ConsumerGroup: groupName(w.focus), Layout: layoutOf(&w.stream.rec), Lineage: w.nonce(),
 		Identity: identity, Now: w.clock(), EpochFloor: floor, Barrier: barrier,
 	})
 }
@@ -113,7 +113,7 @@ func (s *store) keep() {
 func (w *World) commit(on *view, out group.Output) (stored, bool) {
 	token := w.store.tokens + 1
 	done, ok := w.commitHere(on, out)
-	if d := w.env.double; d != nil {
+	if d := w.double(); d != nil {
 		accepted, applied, err := d.Commit(w.clock(), on.double, token, out)
 		w.compare("commit", ok, done, accepted, applied, err)
 	}
@@ -132,7 +132,7 @@ func (w *World) commitHere(on *view, out group.Output) (stored, bool) {
 		return stored{}, false
 	}
 	s.keep()
-	w.env.script.committed()
+	w.script().committed()
 	s.g = out.Next
 	s.tokens++
 	s.token = s.tokens
@@ -154,7 +154,7 @@ func (s *store) moved(out group.Output) bool {
 // touch writes liveness only.
 func (w *World) touch(on *view, out group.Output) (stored, bool) {
 	done, ok := w.touchHere(on, out)
-	if d := w.env.double; d != nil {
+	if d := w.double(); d != nil {
 		accepted, applied, err := d.Touch(w.clock(), on.token, out)
 		w.compare("touch", ok, done, accepted, applied, err)
 	}

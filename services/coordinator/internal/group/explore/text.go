@@ -74,6 +74,12 @@ func (w *World) stateText() string {
 // String shows a world for a report of a failing test.
 func (w *World) String() string {
 	var b strings.Builder
+	w.each(func(w *World) { b.WriteString(w.ofGroup() + w.houseText() + "\n") })
+	return b.String()
+}
+
+func (w *World) houseText() string {
+	var b strings.Builder
 	b.WriteString(w.stateText())
 	for _, m := range w.bag {
 		b.WriteString("\n  " + requestText(m.req))
@@ -85,7 +91,7 @@ func (w *World) String() string {
 		c := &w.coords[pod]
 		fmt.Fprintf(&b, "\n  %s cached %v seen %v", podName(pod), c.cache != nil, c.seen)
 		if c.pending != nil {
-			fmt.Fprintf(&b, " pending on v%d, drive %v", c.pending.on.g.MetadataVersion, c.drive != nil)
+			fmt.Fprintf(&b, " pending on v%d, drive %v", c.pending.on.g.MetadataVersion, w.drives[pod] != nil)
 		}
 	}
 	return b.String()

@@ -9,24 +9,22 @@ import (
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/group"
 )
 
-// World is a group with its store, coordinators, network and processes. What has been
-// handed out - states of groups, views, requests, answers - is never changed again, so that
-// worlds share it.
+// World is a stream with its record and one or two groups, each with its store, coordinators,
+// network and processes. What has been handed out - states of groups, views, requests,
+// answers - is never changed again, so that worlds share it.
 type World struct {
 	env *env
 	own *byte // tells the processes that this world may write, see edit
 
 	now    int64 // true time in ms; clients measure with it
-	offset int64 // of the store's clock to true time
-	store  store
 	stream *record
-	coords [2]coordinator
-	procs  []*process // that live, by life
-	bag    []message  // by sender
+	drives [2]*drive // by coordinator, nil for none
+
+	house        // of the group in focus
+	other *house // of the other group, nil for none
+	focus int    // which group is in focus
 
 	nonces, requests, lives int
-	jumps, losses           int // jumps of the store's clock, losses of the store's writes
-	fences                  [memberIDs]int
 	used                    [faults]int8
 	broken                  *Violation
 }
@@ -49,7 +47,7 @@ type env struct {
 	steps    int
 	watch    func(*group.Group, group.Input) // sees each run of the core, nil for nobody
 	double   Double                          // a real store beside the model, nil for none
-	script   *Script                         // records what happens, nil for nothing
+	scripts  [mostGroups]*Script             // record what happens to each group, nil for nothing
 	log      []string                        // says what happens, while logging
 	logging  bool
 }
@@ -71,15 +69,24 @@ func New(setup Setup) *World {
 
 func newWorld(e *env) *World {
 	w := &World{env: e, now: 1_000_000}
-	w.stream = newRecord(e.setup.Shards)
+	w.stream = newRecord(&e.setup)
 	w.store = w.newStore()
+	if e.setup.Groups > 1 {
+		w.other = &house{}
+		w.lookAt(1)
+		w.store = w.newStore()
+		w.lookAt(0)
+	}
 	return w
 }
 
 // Clone returns a copy that can go another way.
 func (w *World) Clone() *World {
 	c := *w
-	c.procs, c.bag = slices.Clone(w.procs), slices.Clone(w.bag)
+	if c.house = w.house.clone(); w.other != nil {
+		other := w.other.clone()
+		c.other = &other
+	}
 	c.own, w.own = nil, nil // what they share is copied before it is written
 	return &c
 }
@@ -96,15 +103,23 @@ func (w *World) violated(invariant, format string, args ...any) {
 	if w.broken != nil {
 		return
 	}
-	w.broken = &Violation{Invariant: invariant, What: fmt.Sprintf(format, args...)}
+	w.broken = &Violation{Invariant: invariant, What: w.ofGroup() + fmt.Sprintf(format, args...)}
 	w.logf("VIOLATED %s: %s", invariant, w.broken.What)
 }
 
 func (w *World) logf(format string, args ...any) {
 	if w.env.logging {
 		at := float64(w.now-1_000_000) / 1000
-		w.env.log = append(w.env.log, fmt.Sprintf("%8.3fs ", at)+fmt.Sprintf(format, args...))
+		w.env.log = append(w.env.log, fmt.Sprintf("%8.3fs ", at)+w.ofGroup()+fmt.Sprintf(format, args...))
 	}
+}
+
+// ofGroup says which group is in focus, where there are two.
+func (w *World) ofGroup() string {
+	if w.other == nil {
+		return ""
+	}
+	return groupName(w.focus) + ": "
 }
 
 func (w *World) visit(what string) { w.env.visits[what]++ }
@@ -135,8 +150,13 @@ func (w *World) nonce() string {
 	return numbered("L", w.nonces)
 }
 
-// clock is the store's clock.
+// clock is the clock of the store of the group in focus.
 func (w *World) clock() group.Millis { return group.Millis(w.now + w.offset) }
+
+// recordClock is the clock of the store of the stream's record. It is that of the first group.
+func (w *World) recordClock() int64 { return w.now + w.houseOf(0).offset }
+
+func (w *World) script() *Script { return w.env.scripts[w.focus] }
 
 // at is the processes' clock.
 func (w *World) at() time.Duration { return time.Duration(w.now) * time.Millisecond }
