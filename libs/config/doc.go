@@ -10,10 +10,12 @@
 //	--redis-host            as a flag
 //
 // Fields are strings, booleans, integers, durations with a unit ("10s"), lists of strings,
-// or Secret. A Secret has no flag, because command lines are seen by everybody; instead the
-// variable with _FILE behind its name points to a file that holds it.
+// Secret, or lists of structs with such fields. A Secret has no flag, because command lines
+// are seen by everybody; instead the variable with _FILE behind its name points to a file
+// that holds it. A list of structs has neither flag nor variable, but as well one with _FILE,
+// for a file that is a YAML list of its elements. It replaces the list of the file as a whole.
 //
-// Values of the file may refer to the environment: ${NAME} or ${NAME:default}.
+// Texts of a YAML file may refer to the environment: ${NAME} or ${NAME:default}.
 //
 // One file may serve every service of the suite: Source.Ignore names the sections of the
 // others. A key that nobody knows refuses the start and is answered with the nearest one

@@ -33,29 +33,39 @@ func (l *loader) fromEnvironment() (map[string]any, []error) {
 
 // variable returns the key and value that a variable stands for; an empty key is one of
 // another service.
-func (l *loader) variable(name string, variables map[string]string) (key, value string, err error) {
+func (l *loader) variable(name string, variables map[string]string) (key string, value any, err error) {
 	for _, setting := range l.settings {
+		if name == setting.env() && setting.table() {
+			return "", nil, fmt.Errorf("%s cannot hold a list, put it into a file and its path into %s", name, setting.source())
+		}
 		if name == setting.env() {
 			return setting.key, variables[name], nil
 		}
-		if !setting.secret() || name != setting.env()+fileSuffix {
+		if name != setting.env()+fileSuffix {
+			continue
+		}
+		if setting.table() {
+			value, err = l.tableFile(setting, name, variables[name])
+			return setting.key, value, err
+		}
+		if !setting.secret() {
 			continue
 		}
 		if variables[setting.env()] != "" {
-			return "", "", fmt.Errorf("%s and %s are both set, use one", setting.env(), name)
+			return "", nil, fmt.Errorf("%s and %s are both set, use one", setting.env(), name)
 		}
 		data, err := os.ReadFile(variables[name])
 		if err != nil {
-			return "", "", fmt.Errorf("%s: %w", name, err)
+			return "", nil, fmt.Errorf("%s: %w", name, err)
 		}
 		return setting.key, strings.TrimRight(string(data), "\r\n"), nil
 	}
 	for _, ignored := range l.source.Ignore {
 		if strings.HasPrefix(name, leaf{key: ignored}.env()+"_") {
-			return "", "", nil
+			return "", nil, nil
 		}
 	}
-	return "", "", l.unknownVariable(name)
+	return "", nil, l.unknownVariable(name)
 }
 
 // serviceLink recognises the variables that Kubernetes makes of a service whose name begins

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -23,9 +22,9 @@ func (l *loader) fromFile() (map[string]any, []error) {
 	}
 	tree, err := yaml.Parser().Unmarshal(data)
 	if err != nil {
-		return nil, []error{fmt.Errorf("configuration file %s: %w", l.source.File, err)}
+		return nil, []error{fmt.Errorf("configuration file %s: %s", l.source.File, withoutValues(err))}
 	}
-	f := fileReader{loader: l, environment: lookup(l.source.Environ), values: map[string]any{}}
+	f := fileReader{loader: l, references: references{environment: lookup(l.source.Environ)}, values: map[string]any{}}
 	for _, key := range slices.Sorted(maps.Keys(tree)) {
 		section, isSection := tree[key].(map[string]any)
 		switch {
@@ -36,15 +35,15 @@ func (l *loader) fromFile() (map[string]any, []error) {
 			f.problems = append(f.problems, l.unknown(key, key))
 		}
 	}
-	return f.values, f.problems
+	return f.values, append(f.problems, f.references.problems...)
 }
 
 type fileReader struct {
 	*loader
 
-	environment map[string]string
-	values      map[string]any
-	problems    []error
+	references references
+	values     map[string]any
+	problems   []error
 }
 
 // read takes the keys of a section whose key is prefix.
@@ -52,7 +51,7 @@ func (f *fileReader) read(prefix string, section map[string]any) {
 	for _, name := range slices.Sorted(maps.Keys(section)) {
 		key := strings.TrimPrefix(prefix+"."+name, ".")
 		if _, known := f.find(key); known {
-			f.take(key, section[name])
+			f.values[key] = f.references.expand(key, section[name])
 			continue
 		}
 		inner, isSection := section[name].(map[string]any)
@@ -64,34 +63,4 @@ func (f *fileReader) read(prefix string, section map[string]any) {
 			f.problems = append(f.problems, f.unknown(root+"."+key, key))
 		}
 	}
-}
-
-func (f *fileReader) take(key string, value any) {
-	text, isText := value.(string)
-	if !isText {
-		f.values[key] = value
-		return
-	}
-	expanded, missing := f.expand(text)
-	if missing != "" {
-		f.problems = append(f.problems, fmt.Errorf("%s refers to the variable %s, which is not set", key, missing))
-		return
-	}
-	f.values[key] = expanded
-}
-
-// expand replaces ${NAME} and ${NAME:default}; missing names a variable without a value.
-func (f *fileReader) expand(text string) (expanded, missing string) {
-	reference := regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)(:[^}]*)?\}`)
-	expanded = reference.ReplaceAllStringFunc(text, func(found string) string {
-		name, fallback, hasFallback := strings.Cut(found[2:len(found)-1], ":")
-		if value, set := f.environment[name]; set {
-			return value
-		}
-		if !hasFallback {
-			missing = name
-		}
-		return fallback
-	})
-	return expanded, missing
 }

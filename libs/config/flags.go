@@ -7,11 +7,11 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Flags adds a flag for every setting of the struct defaults, secrets left out. The help
-// text of each tells its meaning, its variable and its default.
+// Flags adds a flag for every setting of the struct defaults, secrets and lists of structs
+// left out. The help text of each tells its meaning, its variable and its default.
 func Flags(set *pflag.FlagSet, defaults any) {
 	for _, setting := range leaves(reflect.ValueOf(defaults)) {
-		if setting.secret() {
+		if setting.secret() || setting.table() {
 			continue
 		}
 		usage := fmt.Sprintf("%s (%s)", setting.usage, setting.env())
@@ -22,13 +22,13 @@ func Flags(set *pflag.FlagSet, defaults any) {
 	}
 }
 
-// Secrets returns the variables that set the secrets of the struct defaults, with their
-// meaning, for help texts.
+// Secrets returns the variables that set what has no flag, the secrets of the struct defaults
+// and, with _FILE, its lists of structs, with their meaning, for help texts.
 func Secrets(defaults any) [][2]string {
 	var found [][2]string
 	for _, setting := range leaves(reflect.ValueOf(defaults)) {
-		if setting.secret() {
-			found = append(found, [2]string{setting.env(), setting.usage})
+		if setting.secret() || setting.table() {
+			found = append(found, [2]string{setting.source(), setting.usage})
 		}
 	}
 	return found

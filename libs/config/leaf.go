@@ -90,6 +90,9 @@ func (l leaf) set(from any) error {
 	if from == nil {
 		return fmt.Errorf("%s has no value", l.key)
 	}
+	if l.table() {
+		return l.setTable(from)
+	}
 	switch target := l.value.Addr().Interface().(type) {
 	case *time.Duration:
 		return l.setDuration(target, from)

@@ -32,6 +32,9 @@ func Print(out io.Writer, of any) error {
 }
 
 func printable(setting leaf) any {
+	if setting.table() {
+		return printableTable(setting)
+	}
 	switch value := setting.value.Interface().(type) {
 	case Secret:
 		return value.String()

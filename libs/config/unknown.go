@@ -37,7 +37,7 @@ func (l *loader) unknown(written, key string) error {
 func (l *loader) unknownVariable(name string) error {
 	known := make([]string, len(l.settings))
 	for i, setting := range l.settings {
-		known[i] = setting.env()
+		known[i] = setting.source()
 	}
 	return fmt.Errorf("the variable %s stands for no known key, the nearest is %s", name, nearest(name, known))
 }
