@@ -19,9 +19,11 @@ type AuditResult string
 const (
 	// AuditAllowed is a request that its service carried out (status below 400).
 	AuditAllowed AuditResult = "ALLOWED"
-	// AuditRefused is a request that the gateway or its service refused (4xx).
+	// AuditRefused is a request that its service refused (4xx), or that the gateway refused
+	// before it was sent, with whatever status.
 	AuditRefused AuditResult = "REFUSED"
-	// AuditFailed is a request of which it is not known whether it was carried out (5xx).
+	// AuditFailed is a request that was sent and of which it is not known whether it was
+	// carried out (5xx, or no answer), and one whose handling broke.
 	AuditFailed AuditResult = "FAILED"
 )
 
@@ -64,12 +66,15 @@ type AuditRecord struct {
 	// BodySHA256 is the body's hash in hexadecimal, empty where no body was read.
 	BodySHA256 string `json:"bodySha256"`
 
-	// Status, Result, ErrorCode, DurationMs and CoordinatorID are of outcomes and replays.
+	// Status, Result, ErrorCode, DurationMs, CoordinatorID and Intended are of outcomes and
+	// replays. Status is 0 where the caller left before there was an answer; Intended tells
+	// that the request was sent, after an intent.
 	Status        int         `json:"status"`
 	Result        AuditResult `json:"result"`
 	ErrorCode     string      `json:"errorCode"`
 	DurationMs    int64       `json:"durationMs"`
 	CoordinatorID string      `json:"coordinatorId"`
+	Intended      bool        `json:"intended"`
 	GatewayID     string      `json:"gatewayId"`
 
 	// PreviousHash is the Hash of the record before in the chain, empty in the first; Hash
@@ -78,13 +83,23 @@ type AuditRecord struct {
 	Hash         string `json:"hash"`
 }
 
+// Bounds of one page of the audit.
+const (
+	DefaultAudit = 100
+	MaxAudit     = 1000
+)
+
 // AuditResponse is a page of audit records, newest first.
 type AuditResponse struct {
 	Records []AuditRecord `json:"records"`
-	// Next is the cursor of the next, older page, null at the end.
+	// Next is the cursor of the next, older page, null at the end. A page may have fewer
+	// records than asked for, even none, and a next one all the same: what one request looks
+	// through is bounded.
 	Next *string `json:"next"`
 	// Head is the newest record of the chain as the sink has it on record, by which a
-	// missing end is noticed; null where the sink keeps none.
+	// missing end is noticed; its sequence is 0 as long as there is none. It is null where
+	// the page is not the newest one of the whole audit: behind a cursor, with filters, and
+	// for principals with scopes.
 	Head *AuditHead `json:"head"`
 }
 

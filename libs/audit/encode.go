@@ -1,0 +1,67 @@
+package audit
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"unicode/utf16"
+
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+)
+
+// firstBeyondASCII is DEL: it and all that follows is escaped.
+const firstBeyondASCII = 0x7f
+
+// Encode returns the one form of a record: JSON with the fields in their order, map keys
+// sorted, no blanks, and every character but the printable ones of ASCII escaped. So a
+// record is one line, whatever its texts hold, and no line break, control sequence or
+// direction mark in them can pass for something else (reliability, Audit and logs).
+func Encode(record protocol.AuditRecord) ([]byte, error) {
+	var plain bytes.Buffer
+	encoder := json.NewEncoder(&plain)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(record); err != nil {
+		return nil, fmt.Errorf("encode audit record: %w", err)
+	}
+	// Beyond ASCII a JSON text has characters in its strings only.
+	line := make([]byte, 0, plain.Len())
+	for _, r := range string(bytes.TrimSuffix(plain.Bytes(), []byte("\n"))) {
+		switch {
+		case r < firstBeyondASCII:
+			line = append(line, byte(r))
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			line = fmt.Appendf(line, `\u%04x\u%04x`, high, low)
+		default:
+			line = fmt.Appendf(line, `\u%04x`, r)
+		}
+	}
+	return line, nil
+}
+
+// Hash returns the SHA-256 of what Encode makes of a record with an empty Hash, in
+// hexadecimal.
+func Hash(record protocol.AuditRecord) (string, error) {
+	record.Hash = ""
+	line, err := Encode(record)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(line)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// Chain puts a record behind the newest one of a chain. It returns the record with its
+// place and hash, and the head that the chain has then. The head of an empty chain has the
+// chain's name only.
+func Chain(previous protocol.AuditHead, record protocol.AuditRecord) (protocol.AuditRecord, protocol.AuditHead, error) {
+	record.Chain, record.Sequence, record.PreviousHash = previous.Chain, previous.Sequence+1, previous.Hash
+	hash, err := Hash(record)
+	if err != nil {
+		return protocol.AuditRecord{}, protocol.AuditHead{}, err
+	}
+	record.Hash = hash
+	return record, protocol.AuditHead{Chain: record.Chain, Sequence: record.Sequence, Hash: hash}, nil
+}

@@ -1,0 +1,44 @@
+package audit
+
+import (
+	"time"
+
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+)
+
+// request tells requests apart. Callers choose request ids and may use one again; the
+// oldest intent is then the first to have its outcome.
+type request struct{ id, gateway, operation, principal string }
+
+// checkIntents finds intents that have no outcome (C8). An outcome of a request that was
+// never sent closes none.
+func (c *chain) checkIntents() {
+	open := make(map[request][]protocol.AuditRecord)
+	var newest time.Time
+	for _, record := range c.records {
+		if record.Time.After(newest) {
+			newest = record.Time.Time
+		}
+		of := request{record.RequestID, record.GatewayID, record.Operation, record.Principal}
+		switch {
+		case record.Kind == protocol.AuditIntent:
+			open[of] = append(open[of], record)
+		case record.Kind == protocol.AuditOutcome && record.Intended && len(open[of]) > 0:
+			open[of] = open[of][1:]
+		}
+	}
+	for _, record := range c.records { // in their order, not the map's
+		of := request{record.RequestID, record.GatewayID, record.Operation, record.Principal}
+		if record.Kind != protocol.AuditIntent || len(open[of]) == 0 || open[of][0].Sequence != record.Sequence {
+			continue
+		}
+		open[of] = open[of][1:]
+		if newest.Sub(record.Time.Time) <= patience {
+			c.found(UnderWay, record.Sequence, "record %d, %s of request %q, has no outcome and is among the newest: it may still be under way",
+				record.Sequence, record.Operation, record.RequestID)
+			continue
+		}
+		c.found(NoOutcome, record.Sequence, "record %d, %s of request %q, was sent and has no outcome: look whether it was carried out",
+			record.Sequence, record.Operation, record.RequestID)
+	}
+}
