@@ -1,7 +1,11 @@
 package auth
 
 import (
+	"errors"
+	"slices"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/golang-jwt/jwt/v5"
 
@@ -38,6 +42,31 @@ type Claims struct {
 	Scopes []Scope
 	// RequestID is that of the request of an upstream token.
 	RequestID string
+}
+
+// lastSecond is the end of the year 9999. Later times, and those before 1970, are no token's,
+// and some of them wrap around in time.Time.
+const lastSecond = 253_402_300_799
+
+// check tells what is wrong with claims of which there is no token.
+func (c Claims) check() error {
+	begin, end := c.IssuedAt.Unix(), c.ExpiresAt.Unix()
+	switch {
+	case c.Subject == "" || c.ID == "" || len(c.Audience) == 0 || slices.Contains(c.Audience, ""):
+		return errors.New("it names nobody, has no id, or is for nobody")
+	case begin < 1 || end > lastSecond:
+		return errors.New("its times are not between 1970 and 9999")
+	case end <= begin:
+		return errors.New("it ends before it begins")
+	case !utf8.ValidString(strings.Join(append([]string{c.ID, c.Subject, c.RequestID}, c.Audience...), "\n")):
+		return errors.New("a text is not valid UTF-8")
+	}
+	for _, scope := range c.Scopes {
+		if _, err := ParseScope(string(scope)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // payload is the JSON of the claims. It implements jwt.Claims; the times are checked by the
@@ -109,7 +138,11 @@ func (p payload) GetSubject() (string, error) { return p.Subject, nil }
 
 func (p payload) GetAudience() (jwt.ClaimStrings, error) { return p.Audience, nil }
 
-func at(seconds int64) *jwt.NumericDate { return jwt.NewNumericDate(time.Unix(seconds, 0)) }
+// at keeps a time from wrapping around. What is out of range check refuses, or is a time
+// before which the token is not valid.
+func at(seconds int64) *jwt.NumericDate {
+	return jwt.NewNumericDate(time.Unix(min(max(seconds, 0), lastSecond+1), 0))
+}
 
 // Principal returns who the claims speak of, with the rights at the time of issue.
 func (c Claims) Principal() Principal {

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"crypto/hkdf"
 	"crypto/sha256"
@@ -20,8 +21,9 @@ const keyPurpose = "redis-stream-coordinator token signing key 1"
 // Key signs tokens. Its id, the kid of its tokens, is the thumbprint of the public half
 // (RFC 7638).
 type Key struct {
-	id      string
-	private ed25519.PrivateKey
+	id string
+	// private lies behind a pointer, so that no verb of fmt shows it.
+	private *ed25519.PrivateKey
 }
 
 // KeyFromSecret derives a key of a secret by HKDF, so that every gateway with the secret has
@@ -38,7 +40,7 @@ func KeyFromSecret(secret string) (Key, error) {
 // it.
 func KeyFromPEM(text []byte) (Key, error) {
 	block, rest := pem.Decode(text)
-	if block == nil || block.Type != "PRIVATE KEY" || len(rest) > 0 {
+	if block == nil || block.Type != "PRIVATE KEY" || len(bytes.TrimSpace(rest)) > 0 {
 		return Key{}, errors.New("file is not one PEM block PRIVATE KEY")
 	}
 	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
@@ -65,14 +67,17 @@ func Derive(secret, purpose string, size int) ([]byte, error) {
 // ID returns the kid of the key's tokens.
 func (k Key) ID() string { return k.id }
 
-// Public returns the half that verifies.
+// Public returns the half that verifies, nil of the zero Key.
 func (k Key) Public() ed25519.PublicKey {
+	if k.private == nil {
+		return nil
+	}
 	public, _ := k.private.Public().(ed25519.PublicKey)
 	return public
 }
 
 func newKey(private ed25519.PrivateKey) Key {
-	k := Key{private: private}
+	k := Key{private: &private}
 	thumb := sha256.Sum256([]byte(`{"crv":"Ed25519","kty":"OKP","x":"` + encoded(k.Public()) + `"}`))
 	k.id = encoded(thumb[:])
 	return k

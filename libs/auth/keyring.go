@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"encoding/json"
+	"errors"
 	"fmt"
 )
 
@@ -15,13 +16,17 @@ type Keyring struct {
 	set     []byte
 }
 
-// NewKeyring returns a ring that signs with current and verifies the tokens of all.
+// NewKeyring returns a ring that signs with current and verifies the tokens of all. It
+// refuses the zero Key.
 func NewKeyring(current Key, previous ...Key) (*Keyring, error) {
 	ring := &Keyring{current: current, known: map[string]ed25519.PublicKey{}}
 	var set struct {
 		Keys []jwk `json:"keys"`
 	}
 	for _, key := range append([]Key{current}, previous...) {
+		if key.private == nil {
+			return nil, errors.New("a key of the ring is empty")
+		}
 		if _, twice := ring.known[key.id]; twice {
 			continue
 		}

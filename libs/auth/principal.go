@@ -3,6 +3,7 @@ package auth
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // Principal is somebody whose credential was verified, with the rights of now. The zero
@@ -44,16 +45,17 @@ type Scope string
 // bound: no scope at all is the way to say every stream.
 func ParseScope(pattern string) (Scope, error) {
 	begin, _ := strings.CutSuffix(pattern, "*")
-	if begin == "" || strings.ContainsRune(begin, '*') {
+	if begin == "" || strings.ContainsRune(begin, '*') || !utf8.ValidString(begin) {
 		return "", fmt.Errorf("scope %q is not a stream prefix or the beginning of one with a star at its end", pattern)
 	}
 	return Scope(pattern), nil
 }
 
-// Covers tells whether a stream prefix fits the pattern.
+// Covers tells whether a stream prefix fits the pattern. A star alone, which ParseScope
+// refuses, covers nothing.
 func (s Scope) Covers(stream string) bool {
 	if begin, open := strings.CutSuffix(string(s), "*"); open {
-		return strings.HasPrefix(stream, begin)
+		return begin != "" && strings.HasPrefix(stream, begin)
 	}
 	return string(s) == stream
 }
