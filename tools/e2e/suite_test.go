@@ -59,7 +59,7 @@ func startClusterSuite(t *testing.T) *suite {
 func newSuite(t *testing.T, redis string, flags []string) *suite {
 	t.Helper()
 	s := &suite{t: t, redis: redis, address: freeAddress(t), ledgers: t.TempDir(), books: map[string]*growing{}}
-	s.flags = slices.Concat(flags, []string{"--listen", s.address, "--log-level", "warn"})
+	s.flags = slices.Concat(flags, []string{"--dev", "--listen", s.address, "--log-level", "warn"})
 	s.front = s.url()
 	c, err := client.New(client.Options{CoordinatorURL: s.url()})
 	require.NoError(t, err)

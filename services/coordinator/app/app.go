@@ -12,10 +12,14 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/redis-stream-coordinator/rsc/libs/auth"
 	"github.com/redis-stream-coordinator/rsc/libs/httpx"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/loop"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/reshard"
 )
+
+// ErrSettings comes from New when the settings are not valid.
+var ErrSettings = errors.New("coordinator settings")
 
 // Deps are what the surrounding program may bring along.
 type Deps struct {
@@ -25,6 +29,9 @@ type Deps struct {
 	// replicas (libs/redisx builds such clients), and stays the caller's to close, after
 	// Close. Nil makes one where the settings use Redis.
 	Redis redis.UniversalClient
+	// Keys verify the tokens of callers in place of those at api.jwks-url: a program that
+	// runs the gateway too gives the gateway's own. Nil takes the settings'.
+	Keys auth.Keys
 }
 
 // App is one coordinator.
@@ -35,6 +42,8 @@ type App struct {
 
 	redis     redis.UniversalClient // nil when the settings use none
 	ownsRedis bool
+	keys      auth.Keys // nil when nobody can be verified
+	forget    func()    // ends the fetching of keys
 	gate      *httpx.Gate
 	loop      *loop.Loop
 	driver    *reshard.Driver // nil when provisioning is off
@@ -45,17 +54,22 @@ type App struct {
 
 // New returns a coordinator that answers through Handler but does not tick yet; see Start
 // and Run. A Redis that does not answer is no error: requests are refused until it does.
-// It fails when the settings are not valid. After an error there is nothing to close.
+// A gateway that does not give its keys yet is none either: it waits for its answer for 3 s
+// at most, and who cannot be verified is refused. It fails with ErrSettings when the settings
+// are not valid. After an error there is nothing to close.
 func New(ctx context.Context, cfg Config, deps Deps) (*App, error) {
 	if err := cfg.Validate(); err != nil {
-		return nil, fmt.Errorf("coordinator settings: %w", err)
+		return nil, fmt.Errorf("%w: %w", ErrSettings, err)
 	}
-	a := &App{cfg: cfg, log: orDiscard(deps.Logger), id: coordinatorID(), gate: httpx.NewGate()}
+	a := &App{cfg: cfg, log: orDiscard(deps.Logger), id: coordinatorID(), gate: httpx.NewGate(), forget: func() {}}
 	if err := a.connect(deps); err != nil {
 		return nil, err
 	}
 	kept, err := a.openStore(ctx)
 	if err != nil {
+		return nil, errors.Join(err, a.disconnect())
+	}
+	if err := a.learn(ctx, deps); err != nil {
 		return nil, errors.Join(err, a.disconnect())
 	}
 	a.wire(kept)
@@ -65,6 +79,7 @@ func New(ctx context.Context, cfg Config, deps Deps) (*App, error) {
 
 // warn says at the start what an operator should know.
 func (a *App) warn(ctx context.Context) {
+	a.warnAccess()
 	if !a.cfg.Coordination.StateMutex.Enabled {
 		a.log.Warn("coordination.state-mutex.enabled is false: run one coordinator only")
 	}
@@ -115,6 +130,7 @@ func (a *App) finish(ctx context.Context) error {
 }
 
 func (a *App) disconnect() error {
+	a.forget()
 	if !a.ownsRedis {
 		return nil
 	}

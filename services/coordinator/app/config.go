@@ -31,7 +31,10 @@ type Config struct {
 
 // API is the coordinator's part of api.*; the rest of that section is the gateway's.
 type API struct {
-	BasePath string `koanf:"base-path" usage:"prefix of all paths but /healthz, /readyz and /version"`
+	BasePath              string `koanf:"base-path" usage:"prefix of all paths but /healthz, /readyz and /version"`
+	JWKSURL               string `koanf:"jwks-url" usage:"URL of the gateway's /.well-known/jwks.json, whose keys verify callers; without it changes are refused"`
+	AuthenticateMemberAPI bool   `koanf:"authenticate-member-api" usage:"heartbeats and routing reads need a token of role MEMBER too, routing reads MEMBER or READ"`
+	Dev                   bool   `koanf:"dev" usage:"accept changes without a gateway, from everybody, where api.jwks-url is not set; for development"`
 }
 
 // Store says where the metadata is kept.

@@ -7,7 +7,7 @@
 //
 // A program that has its own listener uses Start, Handler and Close instead of Run.
 //
-// File map: config.go, coordination.go and validate.go hold the settings; redis.go and
-// wiring.go make the parts; app.go and serve.go run and end them; health.go, eviction.go
+// File map: config.go, coordination.go and validate.go hold the settings; redis.go, guard.go
+// and wiring.go make the parts; app.go and serve.go run and end them; health.go, eviction.go
 // and build.go tell how the process is doing and what it is.
 package app

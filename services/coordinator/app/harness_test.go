@@ -34,6 +34,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // waited for.
 func settings(redis *redisproc.Server) app.Config {
 	cfg := app.DefaultConfig()
+	cfg.API.Dev = true
 	cfg.Redis.URL = config.Secret(redis.URL())
 	cfg.Coordination.HeartbeatInterval = 100 * time.Millisecond
 	cfg.Coordination.HintInterval = 50 * time.Millisecond
@@ -50,6 +51,8 @@ type coordinator struct {
 	t   *testing.T
 	app *app.App
 	url string
+	// token goes with the calls; empty sends none.
+	token string
 }
 
 func start(t *testing.T, cfg app.Config, deps app.Deps) *coordinator {
@@ -84,6 +87,9 @@ func (c *coordinator) call(method, path string, body, out any) (int, http.Header
 	request, err := http.NewRequestWithContext(c.t.Context(), method, c.url+path, sent)
 	require.NoError(c.t, err)
 	request.Header.Set("Content-Type", "application/json")
+	if c.token != "" {
+		request.Header.Set("Authorization", "Bearer "+c.token)
+	}
 	answer, err := http.DefaultTransport.RoundTrip(request)
 	require.NoError(c.t, err)
 	defer answer.Body.Close()

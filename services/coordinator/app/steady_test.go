@@ -21,6 +21,7 @@ func TestSteadyHeartbeatIsOneScriptThatReadsNoAggregate(t *testing.T) {
 	t.Parallel()
 	redis := redisproc.Start(t)
 	cfg := app.DefaultConfig() // the timing of production
+	cfg.API.Dev = true
 	cfg.Redis.URL = config.Secret(redis.URL())
 	c := start(t, cfg, app.Deps{})
 	c.createOrders("billing")

@@ -103,7 +103,7 @@ func (a *App) wire(kept store.Archive) {
 		CallTimeout: callTimeout,
 	}, httpapi.Deps{
 		Heartbeats: a.loop, Catalog: streams, Views: streams, History: streams, Health: a.health, Gate: a.gate, Log: a.log,
-		Reshardings: reshardings, Plans: plans{streams, reshardings}, Repairs: streams,
+		Reshardings: reshardings, Plans: plans{streams, reshardings}, Repairs: streams, Guard: a.guard(),
 	})
 }
 

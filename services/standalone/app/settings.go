@@ -8,13 +8,15 @@ import (
 )
 
 // Settings are those of the coordinator, with other defaults: it listens on the loopback
-// interface, and as long as nothing is said about Redis, the process brings its own.
+// interface, takes changes from everybody who is there, and as long as nothing is said about
+// Redis, the process brings its own.
 type Settings coordinator.Config
 
 // DefaultSettings returns the settings that hold where nothing else is said.
 func DefaultSettings() Settings {
 	settings := Settings(coordinator.DefaultConfig())
 	settings.Listen = "127.0.0.1:8080"
+	settings.API.Dev = true
 	settings.Redis = coordinator.Redis{}
 	settings.Log.Level = "warn" // the screen belongs to the demo
 	return settings

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -63,6 +64,7 @@ type command struct {
 	out, errOut io.Writer
 
 	file        string
+	dev         bool
 	printConfig bool
 	version     bool
 }
@@ -80,6 +82,7 @@ func (c *command) root() *cobra.Command {
 	flags := root.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&c.file, "config", "", "YAML file with settings")
+	flags.BoolVar(&c.dev, "dev", false, "accept mutations without a gateway, from everybody; for development (--api-dev)")
 	flags.BoolVar(&c.printConfig, "print-config", false, "print the settings that result, secrets masked, and end")
 	flags.BoolVar(&c.version, "version", false, "print the version and end")
 	config.Flags(flags, app.DefaultConfig())
@@ -93,6 +96,11 @@ func (c *command) serve(cmd *cobra.Command, _ []string) error {
 		fmt.Fprintf(c.out, "coordinator %s (commit %s, %s)\n", build.Version, build.Commit, build.GoVersion)
 		return nil
 	}
+	if cmd.Flags().Changed("dev") {
+		if err := cmd.Flags().Set("api-dev", strconv.FormatBool(c.dev)); err != nil {
+			return fmt.Errorf("take --dev: %w", err)
+		}
+	}
 	cfg, err := config.Load(app.DefaultConfig(), config.Source{
 		File: c.file, Environ: c.environ, Flags: cmd.Flags(), Ignore: app.OtherSections(),
 	})
@@ -105,7 +113,10 @@ func (c *command) serve(cmd *cobra.Command, _ []string) error {
 	log := cfg.Log.Logger(c.errOut)
 	redis.SetLogger(redisx.NewClientLog(log))
 	coordinator, err := app.New(cmd.Context(), cfg, app.Deps{Logger: log})
-	if err != nil {
+	switch {
+	case errors.Is(err, app.ErrSettings):
+		return settingsError{err}
+	case err != nil:
 		return err
 	}
 	return coordinator.Run(cmd.Context())
@@ -123,10 +134,15 @@ func help() string {
 	text.WriteString(`Coordinates the consumers and producers of sharded Redis streams: which member of a group
 reads which shard, and where producers write. Records never pass through it.
 
-  coordinator                                   with a Redis on 127.0.0.1:6379
-  coordinator --redis-host db --listen :8080
-  coordinator --store-type memory --provisioning-enabled=false
+  coordinator --api-jwks-url http://gateway:8080/.well-known/jwks.json
+  coordinator --dev                             alone, with a Redis on 127.0.0.1:6379
+  coordinator --dev --store-type memory --provisioning-enabled=false
   coordinator --config /etc/rsc.yaml --print-config
+
+Changes are taken through the admin gateway only: who has not the gateway's token is
+answered 401 UNAUTHORIZED. --api-jwks-url says where the gateway's keys are; with --dev and
+without keys everybody who reaches the port may change everything. What members ask for,
+heartbeats and routing, is open unless --api-authenticate-member-api asks for a token too.
 
 Each setting has four places, and the later one wins: the default, the YAML file
 (coordinator.redis.host), the environment (RSC_REDIS_HOST), the flag (--redis-host).

@@ -66,7 +66,7 @@ func build(t *testing.T) string {
 // startProcess runs the binary on a free port and waits until it serves.
 func startProcess(t *testing.T, binary string, args ...string) *process {
 	t.Helper()
-	p := &process{t: t, args: append([]string{binary}, args...)}
+	p := &process{t: t, args: append([]string{binary, "--dev"}, args...)}
 	p.launch("127.0.0.1:0")
 	t.Cleanup(p.kill)
 	return p

@@ -51,9 +51,21 @@ func startAPI(t *testing.T, change ...func(*httpapi.Config, *httpx.Limits)) *api
 	for _, apply := range change {
 		apply(&config, &limits)
 	}
+	return serveAPI(t, config, limits, func(*httpapi.Deps) {})
+}
+
+// startAPIWith serves the API with other parts below.
+func startAPIWith(t *testing.T, replace func(*httpapi.Deps)) *api {
+	t.Helper()
+	return serveAPI(t, httpapi.Config{MaxShards: maxShards}, httpx.Limits{}, replace)
+}
+
+func serveAPI(t *testing.T, config httpapi.Config, limits httpx.Limits, replace func(*httpapi.Deps)) *api {
+	t.Helper()
 	below, gate := newLayer(), httpx.NewGate()
 	deps := below.deps()
 	deps.Gate = gate
+	replace(&deps)
 	handler := httpapi.New(config, deps)
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)

@@ -34,7 +34,7 @@ type Timing struct {
 	HeartbeatInterval, MemberLease, RebalanceTimeout time.Duration
 }
 
-// Deps are the parts that the API stands on. All but Gate and Log are required.
+// Deps are the parts that the API stands on. All but Guard, Gate and Log are required.
 type Deps struct {
 	Heartbeats  Heartbeats
 	Catalog     Catalog
@@ -44,6 +44,8 @@ type Deps struct {
 	Views       Views
 	History     History
 	Health      Health
+	// Guard tells who may change what; nil refuses every change.
+	Guard *Guard
 	// Gate refuses requests while the process terminates; nil never does.
 	Gate *httpx.Gate
 	// Log takes the access log and internal errors; nil discards them.

@@ -6,7 +6,8 @@
 // contract). What is decided by state - epochs, members, layouts - is decided below and
 // comes back as an answer or as a *protocol.Error.
 //
-// File map: router.go is the table of endpoints; path.go and names.go guard paths;
+// File map: router.go is the table of endpoints; guard.go with verified.go asks who calls;
+// path.go and names.go guard paths;
 // heartbeat.go with heartbeatcheck.go and report.go take heartbeats; mutation.go is the
 // common form of all mutations, mutationcheck.go their checks, and catalog.go, reshard.go
 // and repair.go are the mutations; views.go, events.go, routing.go, health.go and

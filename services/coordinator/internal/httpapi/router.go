@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/redis-stream-coordinator/rsc/libs/auth"
 	"github.com/redis-stream-coordinator/rsc/libs/httpx"
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 )
@@ -47,6 +48,9 @@ func New(config Config, deps Deps) http.Handler {
 	if deps.Gate == nil {
 		deps.Gate = httpx.NewGate()
 	}
+	if deps.Guard == nil {
+		deps.Guard = &Guard{}
+	}
 	a := &api{
 		Config: config.withDefaults(), Deps: deps,
 		answers: httpx.NewAnswers(deps.Log), heartbeats: heartbeatBody(),
@@ -65,6 +69,8 @@ func New(config Config, deps Deps) http.Handler {
 
 // routes is the table of endpoints below the base path. Health and compatibility are
 // answered while the process terminates, all else is refused (storage design, Failure).
+// Changes and what members ask for are guarded; other reads are open, as the port is for
+// the inside (gateway, Authentication).
 func (a *api) routes(base chi.Router) {
 	base.Get("/monitoring/health", a.read(a.health))
 	base.Get("/monitoring/compatibility", a.read(a.compatibility))
@@ -72,7 +78,7 @@ func (a *api) routes(base chi.Router) {
 		r.Use(a.Gate.Handler(a.answers))
 		a.streamRoutes(r)
 		a.groupRoutes(r)
-		r.Post("/admin/repair-index", a.repairIndex())
+		r.With(a.guarded(demand{roles: auth.Write})).Post("/admin/repair-index", a.repairIndex())
 
 		r.Get("/monitoring/groups", a.read(a.groups))
 		r.Get("/monitoring"+groupRoute, a.read(a.group))
@@ -85,26 +91,30 @@ func (a *api) routes(base chi.Router) {
 func (a *api) streamRoutes(r chi.Router) {
 	r.Get("/streams", a.read(a.streams))
 	r.Get(streamRoute, a.read(a.stream))
-	r.Post(streamRoute, a.createStream())
-	r.Delete(streamRoute, a.deleteStream())
-	r.Post(streamRoute+"/scale", a.scaleStream())
+
+	change := r.With(a.guarded(demand{roles: auth.Write}))
+	change.Post(streamRoute, a.createStream())
+	change.Delete(streamRoute, a.deleteStream())
+	change.Post(streamRoute+"/scale", a.scaleStream())
 }
 
 func (a *api) groupRoutes(r chi.Router) {
 	r.Get(groupRoute, a.read(a.group))
-	r.Post(groupRoute, a.createGroup())
-	r.Delete(groupRoute, a.deleteGroup())
-	r.Get(groupRoute+"/producer-routing", a.read(a.routing))
 	r.Get(groupRoute+"/events", a.read(a.events))
-
-	r.Post(groupRoute+"/scale", a.scaleGroup())
 	r.Get(groupRoute+reshardingRoute, a.read(a.migration))
-	r.Post(groupRoute+reshardingRoute+"/rollback", a.rollback())
-	r.Post(groupRoute+reshardingRoute+"/confirm-drain", a.confirmDrain())
 
-	r.Post(groupRoute+"/barrier", a.barrier())
-	r.Post(groupRoute+memberRoute+"/fence", a.fence())
-	r.Post(groupRoute+heartbeatRoute, a.read(a.heartbeat))
+	change := r.With(a.guarded(demand{roles: auth.Write}))
+	change.Post(groupRoute, a.createGroup())
+	change.Delete(groupRoute, a.deleteGroup())
+	change.Post(groupRoute+"/scale", a.scaleGroup())
+	change.Post(groupRoute+reshardingRoute+"/rollback", a.rollback())
+	change.Post(groupRoute+reshardingRoute+"/confirm-drain", a.confirmDrain())
+	change.Post(groupRoute+"/barrier", a.barrier())
+	change.Post(groupRoute+memberRoute+"/fence", a.fence())
+
+	r.With(a.guarded(demand{roles: auth.Member, member: true})).Post(groupRoute+heartbeatRoute, a.read(a.heartbeat))
+	r.With(a.guarded(demand{roles: auth.Member | auth.Read, member: true})).
+		Get(groupRoute+"/producer-routing", a.read(a.routing))
 }
 
 func (a *api) read(serve handler) http.HandlerFunc { return a.within(a.CallTimeout, serve) }
