@@ -3,6 +3,7 @@ module github.com/redis-stream-coordinator/rsc/services/admin-gateway
 go 1.26.0
 
 require (
+	github.com/cenkalti/backoff/v5 v5.0.3
 	github.com/go-chi/chi/v5 v5.5.0
 	github.com/oklog/ulid/v2 v2.1.2
 	github.com/redis-stream-coordinator/rsc/libs v0.0.0

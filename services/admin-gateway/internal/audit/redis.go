@@ -1,0 +1,153 @@
+package audit
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/redis-stream-coordinator/rsc/libs/audit"
+	"github.com/redis-stream-coordinator/rsc/libs/httpx"
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+)
+
+const (
+	// redisChain names the one chain of a Redis sink.
+	redisChain = "redis"
+	// maxConflicts bounds how often a record meets another gateway's that came first. Each
+	// time one of them gets on, so it is not reached by gateways that only write a lot.
+	maxConflicts = 1000
+	// rememberLast is for how long a record that may have been written is known again.
+	rememberLast = 24 * time.Hour
+
+	fieldRecord = "record"
+)
+
+// errConflicts comes when other gateways were first maxConflicts times.
+var errConflicts = errors.New("other gateways append all the time")
+
+//go:embed lua/append.lua
+var appendSource string
+
+// Redis is a sink in Redis that several gateways share. The records of all are one chain in
+// the stream {keyPrefix}:gateway:audit. Its head stands beside it in the same slot, and a
+// record is written only behind the head for which its hash was made (compare and set).
+//
+// A copy of each record that names a group goes to the group's own stream,
+// {keyPrefix}:gateway:audit:{prefix/group}, so that the history of a quiet group outlasts
+// busy ones. It lies in another slot of a cluster and is therefore written after, as best
+// can be: a copy that fails is logged and not made up for. The chain is the global stream.
+//
+// Both are capped, nearly (MAXLEN ~). It is safe for concurrent use.
+type Redis struct {
+	rdb             redis.UniversalClient
+	stream, headKey string
+	lastPrefix      string
+	groupPrefix     string
+	gatewayID       string
+	cap             int64
+	log             *slog.Logger
+	appendScript    *redis.Script
+	mu              sync.Mutex
+	head            protocol.AuditHead // as last seen
+}
+
+// RedisConfig is what a Redis sink needs to know.
+type RedisConfig struct {
+	// KeyPrefix is the prefix of the suite's own keys.
+	KeyPrefix string
+	// GatewayID tells this gateway from the others that run at the same time.
+	GatewayID string
+	// Cap is how many records a stream keeps at least, before older ones go; above 0.
+	Cap int64
+}
+
+// NewRedis returns a sink; it does not connect. Copies that fail are logged to log.
+func NewRedis(rdb redis.UniversalClient, config RedisConfig, log *slog.Logger) *Redis {
+	stream := config.KeyPrefix + ":gateway:audit"
+	return &Redis{
+		rdb: rdb, stream: stream, headKey: stream + ":head:{" + stream + "}", lastPrefix: stream + ":last:{" + stream + "}:",
+		groupPrefix: stream + ":", gatewayID: config.GatewayID, cap: config.Cap, log: httpx.Logger(log),
+		appendScript: redis.NewScript(appendSource), head: protocol.AuditHead{Chain: redisChain},
+	}
+}
+
+// Append implements Sink.
+func (s *Redis) Append(ctx context.Context, record protocol.AuditRecord) error {
+	line, err := s.chain(ctx, record)
+	if err != nil {
+		return fmt.Errorf("append to the audit in Redis: %w", err)
+	}
+	if record.StreamPrefix != "" && record.ConsumerGroup != "" {
+		s.copy(ctx, record, line)
+	}
+	return nil
+}
+
+// chain writes a record to the global stream and returns it as it is written there.
+func (s *Redis) chain(ctx context.Context, record protocol.AuditRecord) ([]byte, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for range maxConflicts {
+		chained, next, err := audit.Chain(s.head, record)
+		if err != nil {
+			return nil, err
+		}
+		line, err := audit.Encode(chained)
+		if err != nil {
+			return nil, err
+		}
+		written, seen, err := s.tryAppend(ctx, next, line)
+		if err != nil {
+			return nil, err // the head stays, so that the same record is known again
+		}
+		s.head = seen
+		if written {
+			return line, nil
+		}
+	}
+	return nil, errConflicts
+}
+
+// tryAppend writes a line if the head is still the one before it. It returns the head that
+// there is then.
+func (s *Redis) tryAppend(ctx context.Context, next protocol.AuditHead, line []byte) (bool, protocol.AuditHead, error) {
+	keys := []string{s.stream, s.headKey, s.lastPrefix + s.gatewayID}
+	answer, err := s.appendScript.Run(ctx, s.rdb, keys,
+		s.head.Sequence, s.head.Hash, next.Sequence, next.Hash, line, s.cap, rememberLast.Milliseconds()).Slice()
+	if err != nil {
+		return false, s.head, err
+	}
+	if len(answer) != 3 {
+		return false, s.head, fmt.Errorf("the script answers %d values", len(answer))
+	}
+	written, isCount := answer[0].(int64)
+	sequence, isNumber := answer[1].(int64)
+	hash, isText := answer[2].(string)
+	if !isCount || !isNumber || !isText {
+		return false, s.head, errors.New("the script answers values of other types")
+	}
+	return written == 1, protocol.AuditHead{Chain: redisChain, Sequence: sequence, Hash: hash}, nil
+}
+
+// copy writes a line to the stream of its group.
+func (s *Redis) copy(ctx context.Context, record protocol.AuditRecord, line []byte) {
+	err := s.rdb.XAdd(ctx, &redis.XAddArgs{
+		Stream: s.groupStream(record.StreamPrefix, record.ConsumerGroup), MaxLen: s.cap, Approx: true,
+		Values: []any{fieldRecord, line},
+	}).Err()
+	if err != nil {
+		s.log.WarnContext(ctx, "audit record not copied to its group's stream", "stream", record.StreamPrefix,
+			"group", record.ConsumerGroup, "error", err)
+	}
+}
+
+// groupStream names a group's stream. Names hold neither a slash nor braces (storage).
+func (s *Redis) groupStream(prefix, group string) string {
+	return s.groupPrefix + "{" + prefix + "/" + group + "}"
+}
