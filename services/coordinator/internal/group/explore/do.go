@@ -20,6 +20,7 @@ func (w *World) Do(e Event) bool {
 		return false
 	}
 	w.each((*World).checkState)
+	w.checkRecords()
 	return true
 }
 
@@ -33,7 +34,7 @@ func handlers() [kinds]func(*World, Event) bool {
 		LoseLiveness: (*World).doLoseLiveness, Recreate: (*World).doRecreate, Drive: (*World).doDrive,
 		Scale: (*World).doScale, RollBack: (*World).doRollBack, LoseShard: (*World).doLoseShard,
 		StreamFallsBack: (*World).doStreamFallsBack, OrderBarrier: (*World).doOrder, OrderUnbar: (*World).doOrder,
-		OrderFence: (*World).doOrder,
+		OrderFence: (*World).doOrder, AskRoute: (*World).doAskRoute, Publish: (*World).doPublish, Read: (*World).doRead,
 	}
 }
 

@@ -15,6 +15,7 @@
 // all events, Walk picks them at random; both go on from where they end with a schedule on
 // which nothing fails (V1–V3). What is found is shrunk and printed as a script of the core.
 //
-// Abstracted: records and Redis itself. Whether a shard is empty is an event's argument.
+// Abstracted: Redis. Where a setup publishes, a shard has counts of the records that a group
+// has not read or not acknowledged; elsewhere it is an event's argument whether it is empty.
 // Handlers of a process end all at once. A process is one member, and knows one group.
 package explore

@@ -121,6 +121,7 @@ func (w *World) advance(d *drive, v verdict) {
 		w.logf("stream v%d: %s, layout %d: %d+%d shards, closed %v lost %v", next.MetadataVersion, what, next.LayoutVersion,
 			next.ShardCount, next.Removed, next.Closed(), next.Lost)
 	}
+	w.reshape(d.rec, what)
 	for nth := range w.groups() {
 		w.lookAt(nth)
 		w.noteSeals(d.rec)
@@ -166,6 +167,9 @@ func (w *World) drain(d *drive, v verdict, now int64) (stream.Stream, string) {
 		}
 		return rec.Finished(now), "finished " + string(r.Phase)
 	case r.DrainFrom == 0:
+		if w.flawed("routing lease not waited for") {
+			return rec.DrainingFrom(now, now), "copied"
+		}
 		return rec.DrainingFrom(now+routingLease, now), "copied"
 	case now < r.DrainFrom:
 		return rec, ""
@@ -182,11 +186,7 @@ func (w *World) drain(d *drive, v verdict, now int64) (stream.Stream, string) {
 func (w *World) judge(rec stream.Stream, v verdict) (stream.Stream, string) {
 	var found []stream.Judged
 	for nth, shard := range rec.Resharding.At(stream.StepReading) {
-		j := stream.Judged{Index: shard, Proof: "LAG"}
-		if v.unread(nth) {
-			j.Reason, j.Proof = "UNREAD", ""
-		}
-		found = append(found, j)
+		found = append(found, w.lookAtShard(shard, nth, v))
 	}
 	next := rec.Judged(found, w.recordClock())
 	if next.MetadataVersion == rec.MetadataVersion {
@@ -206,9 +206,11 @@ func (w *World) seal(d *drive, v verdict) (stream.Stream, string) {
 		if !w.mayBeSealed(d, shard) {
 			continue
 		}
-		j := stream.Judged{Index: shard, Proof: "LAG"}
-		if v.unread(nth) {
-			j.Reason, j.Proof = "UNREAD", ""
+		j, ran := w.sealShard(d.rec, shard, nth, v)
+		if !ran {
+			continue
+		}
+		if j.Reason != "" {
 			w.visit("seal refused by the second proof")
 		}
 		found = append(found, j)

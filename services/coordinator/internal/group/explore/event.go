@@ -18,7 +18,7 @@ const (
 	Drop                        // a message is lost; Mode 1 for an answer
 	Tick                        // Pod looks what is due; Mode Later
 	Conclude                    // Pod carries out what it has loaded for; Mode says whether it dies
-	Handled                     // the handlers of shards that are given back end
+	Handled                     // the handlers of shards that are given back end, and those that have records
 	Start                       // a process begins: Arg is the member, Mode 1 an old client
 	Leave                       // a process gives everything back, to leave
 	Depart                      // it leaves now; Mode 1 suspends
@@ -39,6 +39,9 @@ const (
 	OrderBarrier                // at Pod
 	OrderUnbar                  // at Pod
 	OrderFence                  // of member Arg, at Pod
+	AskRoute                    // the producer asks where to
+	Publish                     // a record to shard Arg
+	Read                        // a process reads what shard Arg has for it
 	kinds
 )
 
@@ -69,6 +72,7 @@ func (k Kind) String() string {
 		"Pause", "RoundTrip", "Send", "Deliver", "Return", "Drop", "Tick", "Conclude", "Handled", "Start", "Leave", "Depart",
 		"Crash", "Twin", "Lie", "Calm", "Restart", "FailOver", "Jump", "LoseLiveness", "Recreate", "Drive", "Scale", "RollBack",
 		"LoseShard", "StreamFallsBack", "OrderBarrier", "OrderUnbar", "OrderFence",
+		"AskRoute", "Publish", "Read",
 	}[k]
 }
 
@@ -104,6 +108,6 @@ func (k Kind) weight(s *Setup) int {
 		Pause: 20, RoundTrip: 30, Send: 8, Deliver: 8, Return: 8, Drop: 3, Tick: 5, Conclude: 14, Handled: 5, Start: 6,
 		Leave: 1, Depart: 2, Crash: 3, Twin: 3, Lie: 4, Calm: 4, Restart: 2, FailOver: 1, Jump: 1, LoseLiveness: 1,
 		Recreate: 1, Drive: 45, Scale: 8, RollBack: 3, LoseShard: 2, StreamFallsBack: 2, OrderBarrier: 1, OrderUnbar: 2,
-		OrderFence: 2,
+		OrderFence: 2, AskRoute: 6, Publish: 6, Read: 8,
 	}[k]
 }

@@ -15,7 +15,7 @@ func (w *World) Events(list []Event) []Event {
 			list[first+i].Group = 1
 		}
 	}
-	return w.eventsOfRecord(list)
+	return w.eventsOfShards(w.eventsOfRecord(list))
 }
 
 // eventsOfGroup lists what may happen in the house in focus.
@@ -70,10 +70,13 @@ func (w *World) eventsOf(p *process, list []Event) []Event {
 			list = append(list, Event{Kind: RoundTrip, Life: life, Pod: int8(pod), Mode: Cached})
 		}
 	}
-	list = append(list, Event{Kind: Send, Life: life})
-	if !w.has(Slowness) && w.givesBack(p, revokedPhase) {
+	if !w.env.setup.Prompt {
+		list = append(list, Event{Kind: Send, Life: life})
+	}
+	if !w.has(Slowness) && (w.givesBack(p, revokedPhase) || w.handles(p)) {
 		list = append(list, Event{Kind: Handled, Life: life})
 	}
+	list = w.reads(p, list)
 	if w.may(Goodbyes) && p.parting == 0 {
 		if !p.isOld() && !p.leaving {
 			list = append(list, Event{Kind: Leave, Life: life})

@@ -52,7 +52,7 @@ func (w *World) decisions(pod int8, d *drive, list []Event) []Event {
 	if len(d.rec.Lost) > 0 {
 		list = append(list, Event{Kind: Drive, Pod: pod, Arg: int8(notMadeAgain)})
 	}
-	if r := d.rec.Resharding; r != nil {
+	if r := d.rec.Resharding; r != nil && w.shards == nil {
 		for unread := range min(len(r.At(stream.StepReading))+len(r.At(stream.StepClosing)), 2) {
 			list = append(list, Event{Kind: Drive, Pod: pod, Arg: int8(1) << unread})
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/group"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/stream"
 )
 
 // reshardingBound is how much longer than V1 a whole resharding may take on a fair day, in ms:
@@ -16,6 +17,7 @@ const reshardingBound = routingLease + 12_000
 func (w *World) SettleFairly() {
 	w.each((*World).calmDown)
 	w.logf("from here on nothing fails")
+	w.publishFairly()
 	cfg := w.env.cfg
 	bound := w.now + ms(2*cfg.Lease+cfg.RebalanceTimeout+4*cfg.HeartbeatInterval)
 	ends := bound // V3: and then every removed shard is sealed
@@ -49,7 +51,33 @@ func (w *World) calmDown() {
 }
 
 // atRest tells whether every group is stable, and the record of the stream.
-func (w *World) atRest() bool { return w.all((*World).settled) && w.reshaped() }
+func (w *World) atRest() bool {
+	return w.all((*World).settled) && w.reshaped() && w.all((*World).handledAll)
+}
+
+// handledAll tells whether a group that lives has handled every record (promise 1).
+func (w *World) handledAll() bool {
+	if w.shards == nil || len(w.procs) == 0 {
+		return true
+	}
+	return !slices.ContainsFunc(w.shards.list[:], func(s shard) bool { return s.of[w.focus].open() > 0 })
+}
+
+// publishFairly adds a record to every shard that producers are told of now.
+func (w *World) publishFairly() {
+	if w.shards == nil {
+		return
+	}
+	s := w.editShards()
+	s.producer = w.routing()
+	for index := range int(s.producer.routes) {
+		for nth := range w.groups() {
+			if b := &s.list[index].of[nth]; b.open() < mostOpen {
+				b.unread++
+			}
+		}
+	}
+}
 
 // late says which promise is broken when the bound is over.
 func (w *World) late() {
@@ -60,8 +88,27 @@ func (w *World) late() {
 	w.each((*World).lateGroup)
 }
 
+// waitsForReaders tells whether all that a resharding waits for are records of groups without
+// a process: then the removed shards carry the reason (V3, L10).
+func (w *World) waitsForReaders() bool {
+	r := w.stream.rec.Resharding
+	drains := r.Phase == stream.PhaseDraining || r.Phase == stream.PhaseRollingBack && r.Turned
+	if w.shards == nil || !drains || len(r.Shards) == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(r.Shards, func(removed stream.Removed) bool {
+		abandoned := false
+		for nth := range w.groups() {
+			abandoned = abandoned || len(w.houseOf(nth).procs) == 0 && w.shards.list[removed.Index].of[nth].open() > 0
+		}
+		return removed.Step != stream.StepSealed && (removed.Reason == "" || !abandoned)
+	})
+}
+
 func (w *World) lateGroup() {
 	switch {
+	case w.settled() && !w.handledAll():
+		w.violated("P1", "records are not handled after the bound: %+v\n%s", w.shards.list, w.stateText())
 	case w.settled():
 	case w.store.g.Round != nil:
 		w.violated("V2", "a correction round is still open after the bound: %s", w.stateText())
@@ -99,6 +146,9 @@ func (w *World) fairHeartbeats(round int) {
 			w.roundTrip(p.life, (round+i)%pods, Cached)
 		}
 		if p = w.edit(p.life); p != nil && !p.isOld() {
+			for _, e := range w.reads(p, nil) {
+				w.doRead(e)
+			}
 			w.drained(p)
 			if p.leaving && p.parting == 0 && p.sdk.Idle() {
 				w.doDepart(Event{Life: int16(p.life)})
@@ -117,7 +167,7 @@ func (w *World) reshaped() bool {
 			return false
 		}
 	}
-	return rec.Resharding == nil && len(rec.Lost) == 0
+	return len(rec.Lost) == 0 && (rec.Resharding == nil || w.waitsForReaders())
 }
 
 // settled tells whether the group is STABLE (I15): reported = held = target, nothing

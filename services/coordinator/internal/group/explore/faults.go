@@ -53,7 +53,10 @@ func (w *World) doJump(e Event) bool {
 	for i := range w.coords {
 		w.coords[i].cache = nil
 	}
-	w.visit("jump")
+	if w.visit("jump"); w.shards != nil && w.focus == 0 { // the drain may begin before its time
+		s := w.editShards()
+		s.producer.until = min(s.producer.until, w.now)
+	}
 	w.logf("the store's clock jumps to %d", w.clock())
 	return true
 }
@@ -166,6 +169,9 @@ func (w *World) doLoseShard(e Event) bool {
 	}
 	if next := rec.WithLost([]int{int(e.Arg)}, w.recordClock()); next.MetadataVersion != rec.MetadataVersion {
 		w.change(next, nil, "lost")
+		if w.shards != nil { // and its records with it
+			w.editShards().list[e.Arg] = shard{}
+		}
 	}
 	return true
 }

@@ -1,6 +1,7 @@
 package explore_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -71,6 +72,25 @@ func TestEveryGuardOfTheSealIsNeeded(t *testing.T) {
 			setup.Depth, setup.Flaw, setup.Eager, setup.Groups = 200, flaw, test.eager, test.groups
 			flawed(t, setup, 0, "I12")
 		})
+	}
+}
+
+// TestEveryGuardOfTheRecordsIsNeeded leaves out what keeps records of producers whose routing
+// is stale: the walks must find one that is lost (I12, P1), or that comes when none may (L3).
+func TestEveryGuardOfTheRecordsIsNeeded(t *testing.T) {
+	t.Parallel()
+	for flaw, invariant := range map[string]string{
+		"seals without the second proof": "I12", // MUT20
+		"routing lease not waited for":   "L3",
+	} {
+		for _, groups := range []int{1, 2} {
+			t.Run(fmt.Sprint(flaw, groups), func(t *testing.T) {
+				t.Parallel()
+				setup := explore.Reshaped(flaw, 2, 2, 2, explore.Publishes)
+				setup.Depth, setup.Flaw, setup.Groups = 200, flaw, groups
+				flawed(t, setup, 0, invariant)
+			})
+		}
 	}
 }
 

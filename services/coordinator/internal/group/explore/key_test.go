@@ -13,10 +13,10 @@ import (
 // for known what it has not seen.
 func TestEqualKeysGoOnEqually(t *testing.T) {
 	t.Parallel()
-	setups := append(explore.Searches(), explore.Large())
+	setups := append(explore.Searches(), explore.Shared(), explore.Large())
 	for _, m := range explore.Mixes() {
 		switch m.Name {
-		case "scale, all", "one shard, all", "old clients, lost", "two groups", "two groups, all":
+		case "scale, all", "one shard, all", "old clients, lost", "two groups", "two groups, all", "stale producers":
 			m.Pauses = setups[0].Pauses
 			setups = append(setups, m)
 		}

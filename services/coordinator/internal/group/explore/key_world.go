@@ -1,6 +1,8 @@
 package explore
 
 import (
+	"slices"
+
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/group"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/stream"
@@ -16,6 +18,7 @@ func (k *keyer) world(w *World) {
 	if k.scope = &k.scopes[0]; w.has(Scaling) || w.has(LostShards) {
 		k.recordOf(w)
 	}
+	k.shardsOf(w)
 	for f, most := range w.env.setup.Budget {
 		if most > 0 {
 			k.number(int64(w.used[f]))
@@ -226,6 +229,28 @@ func (k *keyer) recordOf(w *World) {
 			k.number(int64(c.shard))
 			k.layout(c.version)
 		}
+	}
+}
+
+// shardsOf writes what Redis has of the stream.
+func (k *keyer) shardsOf(w *World) {
+	if w.shards == nil {
+		return
+	}
+	for i := range w.env.setup.most() {
+		s := &w.shards.list[i]
+		k.flags(s.sealed)
+		for nth := range w.groups() {
+			b := s.of[nth]
+			k.number(int64(b.unread))
+			k.number(int64(b.pending))
+			reader := slices.IndexFunc(w.houseOf(nth).procs, func(p *process) bool { return p.life == b.reader })
+			k.number(int64(reader)) // one that is gone is as good as none
+		}
+	}
+	p := w.shards.producer
+	if k.number(int64(p.routes)); p.routes > 0 {
+		k.number(max(p.until-w.now, 0))
 	}
 }
 

@@ -73,6 +73,8 @@ func sharingMixes() []Setup {
 	return []Setup{
 		TwoGroups(Reshaped("two groups", 2, 3, 2, Rollbacks, Duplicates, Crashes)),
 		TwoGroups(Reshaped("two groups, all", 2, 3, 2, all...)),
+		Reshaped("stale producers", 2, 3, 2, Publishes, Rollbacks, Crashes, Duplicates, PodCrashes),
+		TwoGroups(Reshaped("two groups, stale producers", 2, 3, 2, Publishes, Rollbacks, Crashes)),
 	}
 }
 

@@ -220,8 +220,9 @@ func (w *World) carryOut(p *process, actions []member.Action, resp *protocol.Hea
 	}
 }
 
-// drained ends the handlers of the shards that are given back.
+// drained ends the handlers of the shards that are given back, and those that have records.
 func (w *World) drained(p *process) {
+	w.acknowledge(p)
 	for shard := range w.env.setup.most() {
 		if !p.drains(shard) {
 			continue

@@ -76,7 +76,7 @@ func Search(setup Setup, bound int, stop func() bool) Result {
 // expand tries every event in a state and appends the new states to next.
 func (s *search) expand(at found, next []found, buffer []Event) []found {
 	if at.w == nil {
-		at.w = newWorld(s.env)
+		at.w = newWorld(s.env).prepared()
 		at.w.replay(s.way(at.id), false)
 	} else {
 		s.waiting--

@@ -10,15 +10,18 @@ import (
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/group/explore"
 )
 
-// TestSearch goes breadth first through X1–X5, each to its end or to the bound.
+// TestSearch goes breadth first through X1–X6, each to its end or to the bound.
 func TestSearch(t *testing.T) {
 	t.Parallel()
-	setups := explore.Searches()
+	setups := append(explore.Searches(), explore.Shared())
 	if *large > 0 {
 		setups = append(setups, explore.Large())
 	}
 	for _, setup := range setups {
 		bound := *maxStates
+		if setup.Name == explore.Shared().Name {
+			bound /= 4
+		}
 		if setup.Name == explore.Large().Name {
 			bound = *large
 		}

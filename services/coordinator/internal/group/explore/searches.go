@@ -17,6 +17,28 @@ func Large() Setup {
 	return s
 }
 
+// Shared is the setup of the search X6: two groups of one process each on one stream of two
+// shards, and a producer with one record. A seal takes many events, so that it begins when
+// one shard is to be removed, its drain begins, and the producer was paused with its record.
+func Shared() Setup {
+	s := Setup{
+		Name: "X6", Groups: 2, Shards: 2, Processes: 1, Pods: 1, Bag: 1, Prompt: true, Fair: true,
+		Pauses: []time.Duration{5 * time.Second},
+		Before: []Event{
+			{Kind: Start, Life: 1}, {Kind: Start, Group: 1, Life: 2},
+			{Kind: RoundTrip, Life: 1}, {Kind: RoundTrip, Group: 1, Life: 2},
+			{Kind: Scale, Arg: 1},
+			{Kind: Drive}, {Kind: Drive}, {Kind: Drive}, // activated
+			{Kind: Drive}, {Kind: Drive}, {Kind: Drive}, // copied
+			{Kind: Pause}, {Kind: RoundTrip, Life: 1}, {Kind: RoundTrip, Group: 1, Life: 2},
+			{Kind: Pause}, {Kind: RoundTrip, Life: 1}, {Kind: RoundTrip, Group: 1, Life: 2},
+			{Kind: Drive}, {Kind: Drive}, {Kind: Drive}, // draining
+		},
+	}
+	s.Budget[Scaling], s.Budget[Publishes] = 1, 1
+	return s
+}
+
 // Searches are the setups of the breadth-first searches X1–X5. Pauses are few and coarse:
 // two of the shorter ones end a client lease exactly, three a lease.
 func Searches() []Setup {

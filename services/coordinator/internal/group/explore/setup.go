@@ -32,6 +32,7 @@ const (
 	StreamLosses              // the stream's record falls back
 	Orders                    // operators open a barrier or fence a member
 	Unbars                    // operators close a barrier
+	Publishes                 // a producer adds records
 	faults
 )
 
@@ -51,6 +52,8 @@ type Setup struct {
 	Pods      int // coordinators, 1 or 2
 	Bag       int // messages of a group under way; one more is lost
 	Pauses    []time.Duration
+	Prompt    bool    // heartbeats are answered at once, or by a delayed decision
+	Before    []Event // what has happened when the world begins
 	Budget    Budget
 	Barrier   bool // the group starts on shards that were used before (J1)
 	Skew      time.Duration

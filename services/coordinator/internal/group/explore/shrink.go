@@ -2,6 +2,7 @@ package explore
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -40,13 +41,13 @@ func Shrink(setup Setup, events []Event, invariant string) []Event {
 // Explain returns what happens in a trace: as a script of the core as far as its words go,
 // and as the story of the world.
 func Explain(setup Setup, events []Event) string {
-	w := New(setup)
+	w := newWorld(newEnv(setup))
 	w.env.logging = true
 	w.each(func(w *World) { w.env.scripts[w.focus] = newScript(w) })
-	w.replay(events, setup.Fair)
+	w.prepared().replay(events, setup.Fair)
 	var b strings.Builder
 	fmt.Fprintf(&b, "events of %q:\n", setup.Name)
-	for _, e := range events {
+	for _, e := range slices.Concat(setup.Before, events) {
 		fmt.Fprintf(&b, "  %v\n", e)
 	}
 	log := w.env.log

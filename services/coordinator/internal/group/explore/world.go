@@ -19,6 +19,7 @@ type World struct {
 	now    int64 // true time in ms; clients measure with it
 	stream *record
 	drives [2]*drive // by coordinator, nil for none
+	shards *shards   // what Redis has of the stream, nil where nothing is published
 
 	house        // of the group in focus
 	other *house // of the other group, nil for none
@@ -57,19 +58,30 @@ const memberIDs = 3
 
 func memberID(i int) string { return string(rune('a' + i)) }
 
-// New returns the world of a setup before anything has happened.
-func New(setup Setup) *World {
+// New returns the world of a setup when nothing has happened but what the setup says.
+func New(setup Setup) *World { return newWorld(newEnv(setup)).prepared() }
+
+// prepared returns the world when what the setup says has happened.
+func (w *World) prepared() *World {
+	w.replay(w.env.setup.Before, false)
+	return w
+}
+
+func newEnv(setup Setup) *env {
 	e := &env{setup: setup, cfg: Timing(), handlers: handlers(), visits: map[string]int{}}
 	for i := range e.live {
 		e.live[i] = map[string]group.Liveness{}
 	}
 	e.keyer.cfg = &e.cfg
-	return newWorld(e)
+	return e
 }
 
 func newWorld(e *env) *World {
 	w := &World{env: e, now: 1_000_000}
 	w.stream = newRecord(&e.setup)
+	if e.setup.Has(Publishes) {
+		w.shards = &shards{producer: w.routing()}
+	}
 	w.store = w.newStore()
 	if e.setup.Groups > 1 {
 		w.other = &house{}
