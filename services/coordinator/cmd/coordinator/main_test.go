@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+
+	"github.com/redis-stream-coordinator/rsc/libs/process"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -22,7 +24,8 @@ type ran struct {
 
 func runWith(ctx context.Context, environ []string, args ...string) ran {
 	var out, errOut bytes.Buffer
-	code := run(ctx, args, environ, &out, &errOut)
+	streams := process.Streams{Environ: environ, Out: &out, Err: &errOut}
+	code := process.Run(ctx, command(streams), args, streams)
 	return ran{code, out.String(), errOut.String()}
 }
 
@@ -43,14 +46,14 @@ func TestWrongSettingsAreToldAtOnceAndEndWithTwo(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rsc.yaml")
 	require.NoError(t, os.WriteFile(path, []byte("coordinator: {store: {typ: redis}}"), 0o600))
 	got := runWith(t.Context(), []string{"RSC_LOG_LEVEL=loud"}, "--config", path, "--coordination-rebalance-timeout", "15s")
-	require.Equal(t, exitSettings, got.code)
+	require.Equal(t, process.Settings, got.code)
 	require.Contains(t, got.err, "coordinator.store.typ is not a known key, the nearest is coordinator.store.type")
 	require.Contains(t, got.err, "log.level")
 	require.Contains(t, got.err, "coordination.rebalance-timeout")
 	require.Contains(t, got.err, "--help")
 	require.Empty(t, got.out)
 	for _, args := range [][]string{{"--no-such-flag"}, {"surplus"}, {"--config", "/nowhere"}} {
-		require.Equal(t, exitSettings, runWith(t.Context(), nil, args...).code, args)
+		require.Equal(t, process.Settings, runWith(t.Context(), nil, args...).code, args)
 	}
 }
 
@@ -74,6 +77,6 @@ func TestAddressInUseEndsWithOne(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(errors.New("over"))
 	got := runWith(ctx, nil, "--listen", "192.0.2.1:1", "--store-type", "memory", "--provisioning-enabled=false")
-	require.Equal(t, exitFailed, got.code)
+	require.Equal(t, process.Failed, got.code)
 	require.Contains(t, got.err, "listen on 192.0.2.1:1")
 }

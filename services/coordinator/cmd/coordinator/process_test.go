@@ -26,8 +26,8 @@ const (
 	interval = 20 * time.Millisecond
 )
 
-// process is a coordinator as operators run it.
-type process struct {
+// running is a coordinator as operators run it.
+type running struct {
 	t    *testing.T
 	cmd  *exec.Cmd
 	log  output
@@ -64,15 +64,15 @@ func build(t *testing.T) string {
 }
 
 // startProcess runs the binary on a free port and waits until it serves.
-func startProcess(t *testing.T, binary string, args ...string) *process {
+func startProcess(t *testing.T, binary string, args ...string) *running {
 	t.Helper()
-	p := &process{t: t, args: append([]string{binary, "--dev"}, args...)}
+	p := &running{t: t, args: append([]string{binary, "--dev"}, args...)}
 	p.launch("127.0.0.1:0")
 	t.Cleanup(p.kill)
 	return p
 }
 
-func (p *process) launch(listen string) {
+func (p *running) launch(listen string) {
 	p.t.Helper()
 	p.log = output{}
 	p.cmd = exec.Command(p.args[0], append(p.args[1:], "--listen", listen)...)
@@ -94,7 +94,7 @@ func (p *process) launch(listen string) {
 }
 
 // kill ends the process as a crash would.
-func (p *process) kill() {
+func (p *running) kill() {
 	_ = p.cmd.Process.Kill()
 	select {
 	case <-p.end:
@@ -104,12 +104,12 @@ func (p *process) kill() {
 }
 
 // restart starts the process again on its address after kill.
-func (p *process) restart() {
+func (p *running) restart() {
 	p.t.Helper()
 	p.launch(strings.TrimPrefix(p.url, "http://"))
 }
 
-func (p *process) call(method, path string, body, out any) int {
+func (p *running) call(method, path string, body, out any) int {
 	p.t.Helper()
 	data, err := json.Marshal(body)
 	require.NoError(p.t, err)
@@ -127,7 +127,7 @@ func (p *process) call(method, path string, body, out any) int {
 }
 
 // beat sends the heartbeat of a member that reports owned at an epoch.
-func (p *process) beat(id string, sequence int64, last protocol.HeartbeatResponse) protocol.HeartbeatResponse {
+func (p *running) beat(id string, sequence int64, last protocol.HeartbeatResponse) protocol.HeartbeatResponse {
 	p.t.Helper()
 	var answer protocol.HeartbeatResponse
 	status := p.call("POST", "/streams/orders/groups/billing/members/"+id+"/heartbeat", protocol.HeartbeatRequest{
