@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"sync"
 
+	"github.com/redis-stream-coordinator/rsc/libs/client/internal/api"
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 )
 
@@ -30,7 +31,11 @@ func (l *link) answered(s *session, response *protocol.HeartbeatResponse) {
 
 // failed notes a heartbeat without a verdict; unknown tells that the group does not exist.
 func (l *link) failed(s *session, err error, unknown bool) {
-	if l.change("no answer", err, unknown) {
+	verdict := "no answer"
+	if code := api.CodeOf(err); code != "" {
+		verdict = string(code)
+	}
+	if l.change(verdict, err, unknown) {
 		s.log.Warn("heartbeat failed", "error", err)
 	}
 }

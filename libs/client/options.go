@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 
@@ -29,6 +30,9 @@ type Options struct {
 	Token string
 	// TokenSource replaces Token when it is set.
 	TokenSource TokenSource
+	// Login gets tokens of the gateway by name and password, and goes with neither Token nor
+	// TokenSource; nil does not log in.
+	Login *Login
 	// Logger receives changes of state, never records or tokens; nil discards them.
 	Logger *slog.Logger
 	// HTTPClient is used for the coordinator; nil makes one with limits on connecting,
@@ -36,12 +40,37 @@ type Options struct {
 	HTTPClient *http.Client
 }
 
-func (o Options) token() api.TokenFunc {
+// check refuses options that contradict each other.
+func (o Options) check() error {
+	switch {
+	case o.Login == nil:
+		return nil
+	case o.Token != "" || o.TokenSource != nil:
+		return errors.New("Options.Login goes with neither Token nor TokenSource")
+	case o.Login.Username == "":
+		return errors.New("Options.Login has no Username")
+	case o.Login.Password == "" && o.Login.PasswordFunc == nil:
+		return errors.New("Options.Login has neither Password nor PasswordFunc")
+	}
+	return nil
+}
+
+// gateway returns where logins are sent to.
+func (o Options) gateway() api.Options {
+	at := api.Options{BaseURL: o.CoordinatorURL, BasePath: o.BasePath, HTTP: o.HTTPClient}
+	if o.Login.GatewayURL != "" {
+		at.BaseURL = o.Login.GatewayURL
+	}
+	return at
+}
+
+// token returns the credential of options without a login.
+func (o Options) token() api.Credential {
 	switch {
 	case o.TokenSource != nil:
 		return api.TokenFunc(o.TokenSource)
 	case o.Token != "":
-		return func(context.Context) (string, error) { return o.Token, nil }
+		return api.TokenFunc(func(context.Context) (string, error) { return o.Token, nil })
 	default:
 		return nil
 	}

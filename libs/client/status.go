@@ -21,7 +21,7 @@ type ConsumerStatus struct {
 type MemberStatus struct {
 	MemberID string
 	// Verdict is what the last heartbeat came to: a status of the protocol with its reason,
-	// "no answer", or empty before the first.
+	// the code of a refusal such as UNAUTHORIZED, "no answer", or empty before the first.
 	Verdict string
 	// Err is why the last heartbeat got no verdict; nil when it did.
 	Err error

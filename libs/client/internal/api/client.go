@@ -34,9 +34,6 @@ const (
 	drainBytes = 64 << 10
 )
 
-// TokenFunc returns the bearer token of the next request.
-type TokenFunc func(ctx context.Context) (string, error)
-
 // Options binds a Client; only BaseURL is required.
 type Options struct {
 	// BaseURL is an absolute http or https URL without credentials, query and fragment.
@@ -46,7 +43,7 @@ type Options struct {
 	// HTTP stays the caller's; nil makes one that Close shuts.
 	HTTP *http.Client
 	// Token may be nil: then no Authorization header is sent.
-	Token TokenFunc
+	Token Credential
 }
 
 // Client calls one coordinator or gateway. It is safe for use by several goroutines.
@@ -55,7 +52,7 @@ type Client struct {
 	base  string // root and base path
 	http  *http.Client
 	owned bool
-	token TokenFunc
+	token Credential
 }
 
 // New checks opts and returns a Client; it does not connect.
@@ -127,6 +124,8 @@ type call struct {
 	body   any    // nil sends none
 	id     string // X-Request-Id; empty makes one
 	etag   string // If-None-Match; empty sends none
+	// anonymous sends no token.
+	anonymous bool
 }
 
 // reply is what is of use in an answer besides its body.
@@ -136,9 +135,37 @@ type reply struct {
 }
 
 // do sends one request and decodes the answer into out. The error is a *RefusedError for
-// an error status, and wraps ErrUnavailable when no coordinator answered.
+// an error status, and wraps ErrUnavailable when no coordinator answered. After a 401 the
+// request is sent once more where the credential has another token: nothing was done then.
 func (c *Client) do(ctx context.Context, call call, out any) (reply, error) {
-	request, err := c.request(ctx, call)
+	token, err := c.tokenOf(ctx, call)
+	if err != nil {
+		return reply{}, err
+	}
+	got, err := c.send(ctx, call, token, out)
+	if token == "" || !errors.Is(err, ErrUnauthorized) || !c.token.Refused(token) {
+		return got, err
+	}
+	if token, err = c.tokenOf(ctx, call); err != nil {
+		return reply{}, err
+	}
+	return c.send(ctx, call, token, out)
+}
+
+// tokenOf returns the token of a call; empty sends none.
+func (c *Client) tokenOf(ctx context.Context, call call) (string, error) {
+	if c.token == nil || call.anonymous {
+		return "", nil
+	}
+	token, err := c.token.Token(ctx)
+	if err != nil {
+		return "", fmt.Errorf("get token: %w", err)
+	}
+	return token, nil
+}
+
+func (c *Client) send(ctx context.Context, call call, token string, out any) (reply, error) {
+	request, err := newRequest(ctx, call, token)
 	if err != nil {
 		return reply{}, err
 	}
@@ -160,7 +187,7 @@ func (c *Client) do(ctx context.Context, call call, out any) (reply, error) {
 	return got, decode(response.Body, out)
 }
 
-func (c *Client) request(ctx context.Context, call call) (*http.Request, error) {
+func newRequest(ctx context.Context, call call, token string) (*http.Request, error) {
 	var body io.Reader
 	if call.body != nil {
 		encoded, err := json.Marshal(call.body)
@@ -184,13 +211,6 @@ func (c *Client) request(ctx context.Context, call call) (*http.Request, error) 
 		call.id = ulid.Make().String()
 	}
 	request.Header.Set("X-Request-Id", call.id)
-	if c.token == nil {
-		return request, nil
-	}
-	token, err := c.token(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("get token: %w", err)
-	}
 	if token != "" {
 		request.Header.Set("Authorization", "Bearer "+token)
 	}

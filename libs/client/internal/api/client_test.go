@@ -57,7 +57,7 @@ func TestEveryRequestCarriesTokenRequestIDAndJSON(t *testing.T) {
 		header = r.Header.Clone()
 		answer(w, http.StatusCreated, `{"streamPrefix":"orders","shardCount":4}`)
 	}, func(o *Options) {
-		o.Token = func(context.Context) (string, error) { return "t0ken", nil }
+		o.Token = TokenFunc(func(context.Context) (string, error) { return "t0ken", nil })
 	})
 	created, err := client.CreateStream(t.Context(), "orders", &protocol.CreateStreamRequest{RequestedBy: "me"})
 	require.NoError(t, err)
@@ -86,7 +86,7 @@ func TestATokenThatCannotBeHadSendsNothing(t *testing.T) {
 	var requests atomic.Int32
 	broken := errors.New("vault is sealed")
 	client := serve(t, func(w http.ResponseWriter, _ *http.Request) { requests.Add(1) }, func(o *Options) {
-		o.Token = func(context.Context) (string, error) { return "", broken }
+		o.Token = TokenFunc(func(context.Context) (string, error) { return "", broken })
 	})
 	_, err := client.Streams(t.Context())
 	require.ErrorIs(t, err, broken)

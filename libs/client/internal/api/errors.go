@@ -17,6 +17,16 @@ import (
 // request timed out, or the answer is not one of the API's.
 var ErrUnavailable = errors.New("coordinator unavailable")
 
+// What a RefusedError is, by errors.Is and its status.
+var (
+	// ErrUnauthorized is a 401: there is no token, or it is not valid.
+	ErrUnauthorized = errors.New("not authenticated")
+	// ErrForbidden is a 403: the user may not do that.
+	ErrForbidden = errors.New("not allowed")
+	// ErrRateLimited is a 429: there were too many requests.
+	ErrRateLimited = errors.New("too many requests")
+)
+
 // maxErrorBytes bounds what is read of the body of a refusal.
 const maxErrorBytes = 64 << 10
 
@@ -39,6 +49,19 @@ func (e *RefusedError) Error() string { return fmt.Sprintf("HTTP %d: %v", e.Stat
 
 // Unwrap returns Err.
 func (e *RefusedError) Unwrap() error { return e.Err }
+
+// Is tells whether the status is the one that target stands for.
+func (e *RefusedError) Is(target error) bool {
+	switch target {
+	case ErrUnauthorized:
+		return e.Status == http.StatusUnauthorized
+	case ErrForbidden:
+		return e.Status == http.StatusForbidden
+	case ErrRateLimited:
+		return e.Status == http.StatusTooManyRequests
+	}
+	return false
+}
 
 // CodeOf returns the API's code behind err, and "" if there is none.
 func CodeOf(err error) protocol.Code {
