@@ -1,0 +1,82 @@
+package proxy
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/redis-stream-coordinator/rsc/libs/httpx"
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+	"github.com/redis-stream-coordinator/rsc/services/admin-gateway/internal/route"
+)
+
+// maxRefusal bounds the body of a refusal of an upstream, in bytes.
+const maxRefusal = 64 << 10
+
+// passed tells whether a header of an answer reaches the caller. Never among them: Location,
+// as nothing is redirected, and what says how a body is framed or encoded.
+func passed(name string) bool {
+	switch name {
+	case "Content-Type", "Content-Length", "Etag", "Cache-Control", "Retry-After", "Allow", "X-Content-Type-Options",
+		"Last-Modified", "Content-Security-Policy", "X-Frame-Options", "Referrer-Policy":
+		return true
+	default: // X-Request-Id among them: the gateway has said it already
+		return false
+	}
+}
+
+// pass returns an answer with what may be passed on of another one. Trailers stay behind.
+func pass(from *http.Response, body io.ReadCloser) *http.Response {
+	header := make(http.Header, len(from.Header))
+	for name, values := range from.Header {
+		if passed(name) {
+			header[name] = values
+		}
+	}
+	return &http.Response{
+		Status: from.Status, StatusCode: from.StatusCode, Proto: from.Proto, ProtoMajor: from.ProtoMajor, ProtoMinor: from.ProtoMinor,
+		Header: header, Body: body, ContentLength: from.ContentLength, Request: from.Request,
+	}
+}
+
+// refusal reads an answer with an error status whole. It returns its body and code; the code
+// is empty where it is no refusal of the wire contract.
+func refusal(from *http.Response) ([]byte, protocol.Code, error) {
+	body, err := io.ReadAll(io.LimitReader(from.Body, maxRefusal+1))
+	if err != nil {
+		return nil, "", fmt.Errorf("read the refusal: %w", err)
+	}
+	return body, codeIn(from, body), nil
+}
+
+func codeIn(from *http.Response, body []byte) protocol.Code {
+	kind, _, _ := strings.Cut(from.Header.Get("Content-Type"), ";")
+	var said protocol.ErrorResponse
+	if kind != "application/json" || len(body) > maxRefusal || json.Unmarshal(body, &said) != nil ||
+		said.Status != httpx.StatusName(from.StatusCode) {
+		return ""
+	}
+	return said.ErrorCode
+}
+
+// judge decides whether an answer is passed on. The body of a refusal was read already.
+func judge(asked route.Route, status int, code protocol.Code) error {
+	switch {
+	case status < http.StatusOK, status >= http.StatusMultipleChoices && status < http.StatusBadRequest && status != http.StatusNotModified:
+		return misunderstood(asked, status)
+	case status == http.StatusUnauthorized:
+		return protocol.Errorf(protocol.CodeUpstreamFailed, "the %s does not take this gateway's tokens", asked.Service)
+	case code == "" && status >= http.StatusInternalServerError:
+		return misunderstood(asked, status)
+	case code == "" && status >= http.StatusBadRequest && asked.Service != route.Web:
+		return misunderstood(asked, status)
+	default:
+		return nil
+	}
+}
+
+// whole is a body that was read already.
+func whole(body []byte) io.ReadCloser { return io.NopCloser(bytes.NewReader(body)) }
