@@ -78,9 +78,20 @@ func (k Key) Public() ed25519.PublicKey {
 
 func newKey(private ed25519.PrivateKey) Key {
 	k := Key{private: &private}
-	thumb := sha256.Sum256([]byte(`{"crv":"Ed25519","kty":"OKP","x":"` + encoded(k.Public()) + `"}`))
-	k.id = encoded(thumb[:])
+	k.id = thumbprint(k.Public())
 	return k
+}
+
+// thumbprint returns the id of a key (RFC 7638, RFC 8037).
+func thumbprint(public ed25519.PublicKey) string {
+	sum := sha256.Sum256([]byte(`{"crv":"Ed25519","kty":"OKP","x":"` + encoded(public) + `"}`))
+	return encoded(sum[:])
+}
+
+// isThumbprint tells whether an id may be that of a key at all.
+func isThumbprint(id string) bool {
+	sum, err := base64.RawURLEncoding.Strict().DecodeString(id)
+	return err == nil && len(sum) == sha256.Size && encoded(sum) == id
 }
 
 func encoded(data []byte) string { return base64.RawURLEncoding.EncodeToString(data) }

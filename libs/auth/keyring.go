@@ -31,25 +31,13 @@ func NewKeyring(current Key, previous ...Key) (*Keyring, error) {
 			continue
 		}
 		ring.known[key.id] = key.Public()
-		set.Keys = append(set.Keys, jwk{
-			Type: "OKP", Curve: "Ed25519", X: encoded(key.Public()), ID: key.id, Use: "sig", Algorithm: algorithm,
-		})
+		set.Keys = append(set.Keys, newJWK(key))
 	}
 	var err error
 	if ring.set, err = json.Marshal(set); err != nil {
 		return nil, fmt.Errorf("write JWK set: %w", err)
 	}
 	return ring, nil
-}
-
-// jwk is a public key as RFC 8037 has it.
-type jwk struct {
-	Type      string `json:"kty"`
-	Curve     string `json:"crv"`
-	X         string `json:"x"`
-	ID        string `json:"kid"`
-	Use       string `json:"use"`
-	Algorithm string `json:"alg"`
 }
 
 // JWKS returns the public keys as a JWK set, for /.well-known/jwks.json. The caller does not
