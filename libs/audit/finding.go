@@ -30,19 +30,24 @@ const (
 	Anchor Kind = "ANCHOR"
 	// EndUnknown tells that nothing says where a chain ends.
 	EndUnknown Kind = "END_UNKNOWN"
+	// Unreadable is a line of a log that is not whole. Where it took a record with it, that
+	// one is missing as well.
+	Unreadable Kind = "UNREADABLE"
 )
 
 // Note tells that findings of this kind are no faults.
-func (k Kind) Note() bool { return k == UnderWay || k == Anchor || k == EndUnknown }
+func (k Kind) Note() bool {
+	return k == UnderWay || k == Anchor || k == EndUnknown || k == Unreadable
+}
 
 // Finding is something that Verify found.
 type Finding struct {
-	Kind Kind
+	Kind Kind `json:"kind"`
 	// Sequence is the record that it is about; of a gap the first that is missing.
-	Sequence int64
-	Chain    string
+	Sequence int64  `json:"sequence"`
+	Chain    string `json:"chain"`
 	// Text tells it to people.
-	Text string
+	Text string `json:"text"`
 }
 
 func (c *chain) found(kind Kind, sequence int64, format string, args ...any) {

@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -13,9 +12,9 @@ import (
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 )
 
-// Log is a sink of lines, one JSON object each: {"msg":"audit","audit":{record}}. Its chain
-// is that of one run of the gateway. It keeps nothing that it could read, so whoever gathers
-// the lines verifies them, with rscctl audit verify --file.
+// Log is a sink of lines, one JSON object each (audit.Line). Its chain is that of one run of
+// the gateway. It keeps nothing that it could read, so whoever gathers the lines verifies
+// them, with rscctl audit verify --file.
 type Log struct {
 	mu   sync.Mutex
 	w    io.Writer
@@ -37,11 +36,10 @@ func (l *Log) Append(_ context.Context, record protocol.AuditRecord) error {
 	if err != nil {
 		return fmt.Errorf("chain audit record: %w", err)
 	}
-	line, err := audit.Encode(chained)
+	text, err := audit.Line(chained)
 	if err != nil {
 		return fmt.Errorf("write audit record: %w", err)
 	}
-	text := bytes.Join([][]byte{[]byte(`{"msg":"audit","audit":`), line, []byte("}\n")}, nil)
 	if l.torn {
 		text = append([]byte("\n"), text...) // a part of a line ends here and is none of JSON
 	}

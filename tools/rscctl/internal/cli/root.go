@@ -55,7 +55,8 @@ func (s *session) root() *cobra.Command {
 	flags.StringVar(&s.requestedBy, "requested-by", "", "`name` of who asks for a change; default $USER")
 	flags.StringVar(&s.reason, "reason", "", "why a change is made; every change needs one")
 	root.AddCommand(
-		s.streams(), s.groups(), s.members(), s.shards(), s.events(), s.migrations(), s.repair(), s.health(), s.version(),
+		s.streams(), s.groups(), s.members(), s.shards(), s.events(), s.migrations(), s.repair(), s.audit(),
+		s.health(), s.version(),
 	)
 	return root
 }
