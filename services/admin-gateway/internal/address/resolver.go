@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/redis-stream-coordinator/rsc/services/admin-gateway/internal/exchange"
@@ -83,6 +84,10 @@ func unmapNetwork(network netip.Prefix) (netip.Prefix, error) {
 	return network, nil
 }
 
+// Trusted returns the networks of the proxies that are believed. The caller does not change
+// it.
+func (r *Resolver) Trusted() []netip.Prefix { return r.trusted }
+
 // Client returns who the request comes from. Peer is who is connected, without a zone and as
 // IPv4 where it is an IPv4-mapped one; it is the zero address where the server does not say.
 // Address is the peer, or the first untrusted hop of X-Forwarded-For seen from a trusted peer.
@@ -109,8 +114,8 @@ func peerOf(remote string) netip.Addr {
 // means nothing.
 func (r *Resolver) walk(peer netip.Addr, headers []string) netip.Addr {
 	client := peer
-	for at := len(headers) - 1; at >= 0; at-- {
-		rest, more := headers[at], true
+	for _, header := range slices.Backward(headers) {
+		rest, more := header, true
 		for more {
 			if !r.trusts(client) {
 				return client

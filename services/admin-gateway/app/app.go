@@ -1,0 +1,160 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"strings"
+
+	"github.com/oklog/ulid/v2"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/redis-stream-coordinator/rsc/libs/auth"
+	"github.com/redis-stream-coordinator/rsc/libs/httpx"
+	"github.com/redis-stream-coordinator/rsc/services/admin-gateway/internal/address"
+	"github.com/redis-stream-coordinator/rsc/services/admin-gateway/internal/audit"
+	"github.com/redis-stream-coordinator/rsc/services/admin-gateway/internal/login"
+	"github.com/redis-stream-coordinator/rsc/services/admin-gateway/internal/proxy"
+	"github.com/redis-stream-coordinator/rsc/services/admin-gateway/internal/users"
+)
+
+// ErrSettings comes from New when the settings are not valid.
+var ErrSettings = errors.New("gateway settings")
+
+// Deps are what the surrounding program may bring along.
+type Deps struct {
+	// Logger takes all that the gateway has to say; nil discards it.
+	Logger *slog.Logger
+	// AuditOut takes the records of the sink log, one JSON line each; nil discards them.
+	AuditOut io.Writer
+	// Redis replaces the client that the settings describe, where they use one. It stays the
+	// caller's to close, after Close.
+	Redis redis.UniversalClient
+}
+
+// App is one gateway.
+type App struct {
+	cfg Config
+	log *slog.Logger
+	id  string
+
+	redis     redis.UniversalClient // nil when the settings use none
+	ownsRedis bool
+	gate      *httpx.Gate
+	ring      *auth.Keyring
+	users     *users.Directory
+	clients   *address.Resolver
+	revoked   login.Revocations
+	auditor   *audit.Auditor
+	proxy     *proxy.Proxy
+	handler   http.Handler
+}
+
+// New returns a gateway that answers through Handler. A Redis or a coordinator that does not
+// answer is no error: what needs it is refused until it does. It fails with ErrSettings when
+// the settings are not valid. After an error there is nothing to close.
+func New(ctx context.Context, cfg Config, deps Deps) (*App, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrSettings, err)
+	}
+	a := &App{cfg: cfg, log: httpx.Logger(deps.Logger), id: gatewayID(), gate: httpx.NewGate()}
+	if deps.AuditOut == nil {
+		deps.AuditOut = io.Discard
+	}
+	if err := a.connect(deps); err != nil {
+		return nil, err
+	}
+	if err := a.wire(deps); err != nil {
+		return nil, errors.Join(err, a.Close(ctx))
+	}
+	a.warn()
+	return a, nil
+}
+
+// connect sets a.redis where the settings use one.
+func (a *App) connect(deps Deps) error {
+	switch {
+	case !a.cfg.usesRedis():
+		return nil
+	case deps.Redis != nil:
+		a.redis = deps.Redis
+		return nil
+	}
+	client, err := a.cfg.Redis.Dial("rsc-gateway")
+	if err != nil {
+		return err
+	}
+	a.redis, a.ownsRedis = client, true
+	return nil
+}
+
+// ID names this gateway: the host and a ULID of this start.
+func (a *App) ID() string { return a.id }
+
+// Keys are the keys that verify what this gateway signs, for a coordinator in the same
+// process.
+func (a *App) Keys() auth.Keys { return a.ring }
+
+// Handler serves the API. After Close it answers everything but what tells how it is doing
+// with 503 COORDINATOR_TERMINATING.
+func (a *App) Handler() http.Handler { return a.handler }
+
+// Reload reads the users again. Who is no longer there may do nothing from now on, whatever
+// token they hold; settings that are not valid change nothing and are logged.
+func (a *App) Reload(load func() (Config, error)) {
+	cfg, err := load()
+	if err != nil {
+		a.log.Error("settings were not read again, the users stay as they were", "error", err)
+		return
+	}
+	table, err := cfg.API.table()
+	if err != nil {
+		a.log.Error("settings were not read again, the users stay as they were", "error", err)
+		return
+	}
+	a.users.Replace(table)
+	a.log.Info("users were read again; other settings need a restart", "users", len(cfg.API.Users))
+}
+
+// Close refuses new requests, waits for those under way and writes what the audit still
+// holds, until ctx ends; its error tells what was cut off or lost. It may be called again.
+func (a *App) Close(ctx context.Context) error {
+	errs := []error{a.gate.Close(ctx)}
+	if a.auditor != nil {
+		errs = append(errs, a.auditor.Close(ctx))
+	}
+	if a.proxy != nil {
+		a.proxy.Close()
+	}
+	if a.ownsRedis {
+		if err := a.redis.Close(); err != nil && !errors.Is(err, redis.ErrClosed) {
+			errs = append(errs, fmt.Errorf("close Redis client: %w", err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// warn says at the start what an operator should know.
+func (a *App) warn() {
+	if a.cfg.API.Dev {
+		for _, weakness := range a.cfg.API.relaxed() {
+			a.log.Warn("development mode takes what production would refuse", "what", weakness)
+		}
+	}
+	if a.cfg.Audit.Sink == SinkLog {
+		a.log.Info("the audit goes to standard output and cannot be queried; audit.sink redis keeps it")
+	}
+}
+
+// gatewayID is unique for every start, also of two gateways on one host.
+func gatewayID() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "gateway"
+	}
+	return host + "-" + strings.ToLower(ulid.Make().String())
+}
