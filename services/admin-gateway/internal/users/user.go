@@ -1,6 +1,7 @@
 package users
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -14,6 +15,10 @@ import (
 // MaxName is the longest name of a user, in bytes.
 const MaxName = 64
 
+// maxScopes bounds the scopes of a user as JSON, in bytes: every token that the gateway signs
+// for a request carries them, and has to stay within what is taken.
+const maxScopes = 2 << 10
+
 // User is one line of the configuration.
 type User struct {
 	// Name has 1 to MaxName bytes, all printable, and no colon, which basic authentication
@@ -26,7 +31,8 @@ type User struct {
 	Password config.Secret
 	// Roles are what the user may do; none lets somebody log in and nothing more.
 	Roles auth.Roles
-	// Scopes bound the streams that the roles hold for; none is every stream.
+	// Scopes bound the streams that the roles hold for, with 2 kB together; none is every
+	// stream.
 	Scopes []auth.Scope
 }
 
@@ -50,6 +56,9 @@ func (u User) check() error {
 	for _, scope := range u.Scopes {
 		_, err := auth.ParseScope(string(scope))
 		problems = append(problems, err)
+	}
+	if text, err := json.Marshal(u.Scopes); err != nil || len(text) > maxScopes {
+		problems = append(problems, fmt.Errorf("has scopes of more than %d bytes together", maxScopes))
 	}
 	return errors.Join(problems...)
 }

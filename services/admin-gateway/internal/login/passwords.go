@@ -1,0 +1,193 @@
+package login
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/redis-stream-coordinator/rsc/libs/auth"
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+	"github.com/redis-stream-coordinator/rsc/services/admin-gateway/internal/users"
+)
+
+const (
+	// rememberFor is how long a right password is not hashed again for basic authentication
+	// (gateway, Authentication).
+	rememberFor   = time.Minute
+	maxRemembered = 10_000
+	// hashPatience bounds how long a password waits for its turn to be hashed.
+	hashPatience = 5 * time.Second
+)
+
+// errWrong comes for a wrong password and for a user that does not exist.
+var errWrong = errors.New("no user has this name and password")
+
+// lockedError comes while no password is tried for an account or from an address.
+type lockedError struct{ wait time.Duration }
+
+func (e *lockedError) Error() string {
+	return fmt.Sprintf("no password is tried for %s", e.wait)
+}
+
+// passwords checks names with passwords. It is safe for concurrent use.
+type passwords struct {
+	users *users.Directory
+	locks *Lockout
+	now   func() time.Time
+	// secret keys the MACs under which checks are known; no password is kept.
+	secret []byte
+
+	mu sync.Mutex
+	// flights are the checks that are under way, remembered the right ones with the time until which they are.
+	flights    map[checkKey]*flight
+	remembered map[checkKey]time.Time
+}
+
+// checkKey stands for a name with a password, checked with one table.
+type checkKey struct {
+	generation uint64
+	mac        [sha256.Size]byte
+}
+
+// flight is a check with its result, which counts when done is closed.
+type flight struct {
+	done chan struct{}
+	err  error
+}
+
+func newPasswords(directory *users.Directory, locks *Lockout, now func() time.Time) *passwords {
+	p := &passwords{
+		users: directory, locks: locks, now: now, secret: make([]byte, sha256.Size),
+		flights: map[checkKey]*flight{}, remembered: map[checkKey]time.Time{},
+	}
+	_, _ = rand.Read(p.secret) // which never fails
+	return p
+}
+
+// check returns the user with this name and password, or errWrong, a *lockedError, or a
+// *protocol.Error with OVERLOADED. With remembered, a password that was right within the last
+// minute, by the table of now, is not hashed again.
+func (p *passwords) check(ctx context.Context, name, password string, from netip.Addr, remembered bool) (auth.Principal, error) {
+	key := p.key(name, password)
+	for {
+		if wait := p.locks.Wait(name, from); wait > 0 {
+			return auth.Principal{}, &lockedError{wait}
+		}
+		if remembered && p.remembers(key) {
+			break
+		}
+		f, mine := p.join(key)
+		if mine {
+			p.fly(ctx, key, f, name, password, from)
+		}
+		select {
+		case <-f.done:
+		case <-ctx.Done():
+			return auth.Principal{}, overloaded().Because(ctx.Err())
+		}
+		if locked := new(lockedError); !mine && errors.As(f.err, &locked) {
+			continue // another address was refused; this one asks for itself
+		}
+		if f.err != nil {
+			return auth.Principal{}, f.err
+		}
+		break
+	}
+	principal, known := p.users.Principal(name)
+	if !known {
+		return auth.Principal{}, errWrong // removed meanwhile
+	}
+	p.locks.Prove(name, from)
+	return principal, nil
+}
+
+// key returns what a check is known by. The generation is read before the check: what is
+// found with a later table is kept under a number that nobody asks for again.
+func (p *passwords) key(name, password string) checkKey {
+	key := checkKey{generation: p.users.Generation()}
+	mac := hmac.New(sha256.New, p.secret)
+	var size [8]byte
+	binary.BigEndian.PutUint64(size[:], uint64(len(name)))
+	mac.Write(size[:])
+	mac.Write([]byte(name))
+	mac.Write([]byte(password))
+	key.mac = [sha256.Size]byte(mac.Sum(nil))
+	return key
+}
+
+// join returns the check of the key that is under way, or a new one, which the caller flies.
+func (p *passwords) join(key checkKey) (f *flight, mine bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if f = p.flights[key]; f != nil {
+		return f, false
+	}
+	f = &flight{done: make(chan struct{}), err: overloaded()}
+	p.flights[key] = f
+	return f, true
+}
+
+// fly checks a password. It does so to the end when the caller has gone away, else a guess
+// could be taken back before it counts.
+func (p *passwords) fly(ctx context.Context, key checkKey, f *flight, name, password string, from netip.Addr) {
+	defer p.land(key, f)
+	attempt, wait := p.locks.Begin(name, from)
+	if attempt == nil {
+		f.err = &lockedError{wait}
+		return
+	}
+	defer attempt.Dropped()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), hashPatience)
+	defer cancel()
+	_, passes, err := p.users.Check(ctx, name, password)
+	switch {
+	case err != nil:
+		f.err = err
+	case !passes:
+		attempt.Failed()
+		f.err = errWrong
+	default:
+		attempt.Passed()
+		f.err = nil
+	}
+}
+
+func (p *passwords) land(key checkKey, f *flight) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.flights, key)
+	if f.err == nil {
+		p.remember(key)
+	}
+	close(f.done)
+}
+
+func (p *passwords) remember(key checkKey) {
+	now := p.now()
+	for known, until := range p.remembered {
+		if known.generation != key.generation || !now.Before(until) {
+			delete(p.remembered, known)
+		}
+	}
+	if len(p.remembered) < maxRemembered {
+		p.remembered[key] = now.Add(rememberFor)
+	}
+}
+
+func (p *passwords) remembers(key checkKey) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	until, known := p.remembered[key]
+	return known && p.now().Before(until)
+}
+
+func overloaded() *protocol.Error {
+	return protocol.Errorf(protocol.CodeOverloaded, "too many passwords are being checked at the moment")
+}
