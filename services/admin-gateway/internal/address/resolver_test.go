@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -91,7 +92,7 @@ func TestEveryTrustedProxyThatCannotBeIsNamed(t *testing.T) {
 		"":                  "neither an IP address nor a network",
 		"proxy.internal":    "neither an IP address nor a network",
 		"10.0.0.0/33":       "neither an IP address nor a network",
-		" 10.0.0.1":         "neither an IP address nor a network",
+		"\t10.0.0.1":        "neither an IP address nor a network",
 		"fe80::%eth0/64":    "neither an IP address nor a network",
 		"fe80::1%eth0":      "zone",
 		"10.0.0.7/8":        "10.0.0.0/8?",
@@ -101,7 +102,7 @@ func TestEveryTrustedProxyThatCannotBeIsNamed(t *testing.T) {
 	} {
 		_, err := address.New([]string{"192.0.2.1", text, "also wrong"})
 		require.ErrorContains(t, err, problem, text)
-		require.ErrorContains(t, err, `"`+text+`"`)
+		require.ErrorContains(t, err, strconv.Quote(text))
 		require.ErrorContains(t, err, `"also wrong"`, "all problems at once")
 		require.NotContains(t, err.Error(), "192.0.2.1")
 	}

@@ -23,8 +23,15 @@ func requestOf(t *testing.T, a asked) *http.Request {
 	return r.WithContext(exchange.With(t.Context(), a.exchange()))
 }
 
+// heard is an answer as a client sees it.
+type heard struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
 // serve runs the stage behind a real server, with a claim of its own for every request.
-func serve(t *testing.T, next http.HandlerFunc) func(key string) (*http.Response, []byte) {
+func serve(t *testing.T, next http.HandlerFunc) func(key string) heard {
 	t.Helper()
 	k, _ := newKeeper()
 	stage := k.Stage(next)
@@ -34,7 +41,7 @@ func serve(t *testing.T, next http.HandlerFunc) func(key string) (*http.Response
 	t.Cleanup(server.Close)
 	client := server.Client()
 	t.Cleanup(client.CloseIdleConnections)
-	return func(key string) (*http.Response, []byte) {
+	return func(key string) heard {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, http.NoBody)
 		require.NoError(t, err)
 		r.Header.Set("Idempotency-Key", key)
@@ -43,7 +50,7 @@ func serve(t *testing.T, next http.HandlerFunc) func(key string) (*http.Response
 		defer func() { _ = answer.Body.Close() }()
 		body, err := io.ReadAll(answer.Body)
 		require.NoError(t, err)
-		return answer, body
+		return heard{answer.StatusCode, answer.Header, body}
 	}
 }
 
@@ -67,9 +74,9 @@ func TestAnAnswerAboveTheBoundIsGivenWholeAndNotKept(t *testing.T) {
 			}
 		})
 		for range 2 {
-			answer, body := ask("k")
-			require.Equal(t, http.StatusCreated, answer.StatusCode)
-			require.True(t, bytes.Equal(whole, body), size)
+			answer := ask("k")
+			require.Equal(t, http.StatusCreated, answer.status)
+			require.True(t, bytes.Equal(whole, answer.body), size)
 		}
 		require.Equal(t, kept, calls == 1, size)
 	}
@@ -95,10 +102,10 @@ func TestAHandlerMayFlushSetDeadlinesAndSayEarlyHints(t *testing.T) {
 		_, _ = w.Write([]byte("answer"))
 	})
 	for range 2 {
-		answer, body := ask("k")
-		require.Equal(t, http.StatusConflict, answer.StatusCode)
-		require.Equal(t, "answer", string(body))
-		require.Equal(t, "text/plain; charset=utf-8", answer.Header.Get("Content-Type"))
+		answer := ask("k")
+		require.Equal(t, http.StatusConflict, answer.status)
+		require.Equal(t, "answer", string(answer.body))
+		require.Equal(t, "text/plain; charset=utf-8", answer.header.Get("Content-Type"))
 	}
 }
 
@@ -106,11 +113,11 @@ func TestAHandlerThatSaysNothingHasAnswered200AndNoTypeIsGuessed(t *testing.T) {
 	t.Parallel()
 	ask := serve(t, func(http.ResponseWriter, *http.Request) {})
 	for range 2 {
-		answer, body := ask("k")
-		require.Equal(t, http.StatusOK, answer.StatusCode)
-		require.Empty(t, body)
+		answer := ask("k")
+		require.Equal(t, http.StatusOK, answer.status)
+		require.Empty(t, answer.body)
 	}
-	answer, _ := ask("k")
-	require.Equal(t, "true", answer.Header.Get("Idempotency-Replayed"))
-	require.Empty(t, answer.Header.Values("Content-Type"))
+	answer := ask("k")
+	require.Equal(t, "true", answer.header.Get("Idempotency-Replayed"))
+	require.Empty(t, answer.header.Values("Content-Type"))
 }

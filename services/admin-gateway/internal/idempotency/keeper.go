@@ -50,8 +50,12 @@ const (
 	AnswerLife = 24 * time.Hour
 )
 
-// settleTimeout bounds how long keeping an answer or dropping a claim may take.
-const settleTimeout = 5 * time.Second
+const (
+	// claimTimeout bounds how long a request waits for its claim.
+	claimTimeout = 2 * time.Second
+	// settleTimeout bounds how long keeping an answer or dropping a claim may take.
+	settleTimeout = 5 * time.Second
+)
 
 // Keeper is the pipeline's stage for Idempotency-Key.
 type Keeper struct {
@@ -107,7 +111,7 @@ func (k *Keeper) Stage(next http.Handler) http.Handler {
 
 // claim asks the store, whether or not the caller stays.
 func (k *Keeper) claim(ctx context.Context, claim Claim) (Found, *protocol.Error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), claimTimeout)
 	defer cancel()
 	found, err := k.store.Claim(ctx, claim, k.now())
 	if errors.Is(err, ErrFull) {
@@ -125,19 +129,18 @@ func (k *Keeper) claim(ctx context.Context, claim Claim) (Found, *protocol.Error
 // none to keep, and only then gives it. Where next panics, or the answer is too large to be
 // held back, the claim is dropped after.
 func (k *Keeper) carryOut(w http.ResponseWriter, r *http.Request, claim Claim, next http.Handler) {
-	held := &holder{ResponseWriter: w}
-	settled := false
+	ctx, held, settled := r.Context(), &holder{ResponseWriter: w}, false
 	defer func() {
 		if !settled {
-			k.settle(r.Context(), claim, nil)
+			k.settle(ctx, claim, nil)
 		}
 	}()
 	next.ServeHTTP(held, r)
 	answer := held.answer()
 	settled = true
-	k.settle(r.Context(), claim, answer)
+	k.settle(ctx, claim, answer)
 	if err := held.release(); err != nil {
-		k.log.DebugContext(r.Context(), "answer not delivered", "error", err)
+		k.log.DebugContext(ctx, "answer not delivered", "error", err)
 	}
 }
 

@@ -61,7 +61,7 @@ func TestAKeyIsInUseWhileTheFirstRequestIsUnderWay(t *testing.T) {
 	t.Parallel()
 	k, _ := newKeeper()
 	var s service
-	send(k, scale("k"), func(w http.ResponseWriter, r *http.Request) {
+	send(k, scale("k"), s.meanwhile(func() {
 		second := send(k, scale("k"), s.accept)
 		require.Equal(t, http.StatusConflict, second.Code)
 		require.Equal(t, protocol.CodeIdempotencyKeyInUse, second.x.Code)
@@ -70,8 +70,7 @@ func TestAKeyIsInUseWhileTheFirstRequestIsUnderWay(t *testing.T) {
 		other.body = "bb"
 		require.Equal(t, protocol.CodeIdempotencyKeyReused, send(k, other, s.accept).x.Code, "waiting would not help")
 		require.Zero(t, s.calls.Load())
-		s.accept(w, r)
-	})
+	}))
 	require.True(t, send(k, scale("k"), s.accept).replayed())
 }
 

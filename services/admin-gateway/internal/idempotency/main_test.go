@@ -79,6 +79,14 @@ func (s *service) accept(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write([]byte(`{"call":` + strconv.FormatInt(s.calls.Add(1), 10) + `}`))
 }
 
+// meanwhile does something before every answer.
+func (s *service) meanwhile(do func()) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		do()
+		s.accept(w, r)
+	}
+}
+
 // refuse answers every request with a status and counts them.
 func (s *service) refuse(status int) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {

@@ -72,13 +72,13 @@ func TestAClaimThatIsForgottenEndsAfterTwoMinutes(t *testing.T) {
 	t.Parallel()
 	k, clock := newKeeper()
 	var s service
-	send(k, scale("k"), func(w http.ResponseWriter, _ *http.Request) {
+	late := send(k, scale("k"), s.meanwhile(func() {
 		clock.set(2*time.Minute - 1)
 		require.Equal(t, protocol.CodeIdempotencyKeyInUse, send(k, scale("k"), s.accept).x.Code)
 		clock.set(2 * time.Minute)
 		require.JSONEq(t, `{"call":1}`, send(k, scale("k"), s.accept).Body.String())
-		_, _ = w.Write([]byte("late"))
-	})
+	}))
+	require.JSONEq(t, `{"call":2}`, late.Body.String())
 	again := send(k, scale("k"), s.accept)
 	require.True(t, again.replayed())
 	require.JSONEq(t, `{"call":1}`, again.Body.String(), "a late answer does not replace the one that is kept")
@@ -145,12 +145,11 @@ func TestMoreRequestsUnderWayThanPlacesAreRefused(t *testing.T) {
 	var clock dial
 	k := idempotency.New(idempotency.NewLocal(1), clock.now, nil)
 	var s service
-	send(k, scale("k"), func(w http.ResponseWriter, r *http.Request) {
+	send(k, scale("k"), s.meanwhile(func() {
 		refused := send(k, scale("l"), s.accept)
 		require.Equal(t, http.StatusServiceUnavailable, refused.Code)
 		require.Equal(t, protocol.CodeOverloaded, refused.x.Code)
-		s.accept(w, r)
-	})
+	}))
 	require.Equal(t, http.StatusAccepted, send(k, scale("l"), s.accept).Code, "a kept answer makes room")
 	require.EqualValues(t, 2, s.calls.Load())
 }

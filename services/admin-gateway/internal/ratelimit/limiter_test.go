@@ -27,7 +27,7 @@ func TestTheSixtyFirstChangeOfAMinuteIsRefusedAndTheNextMinuteLetsIn(t *testing.
 	l := ratelimit.New(minutely(), ratelimit.NewLocal(time.Minute, 1_000), clock.now, nil)
 	clock.set(12_500 * time.Millisecond)
 	for left := 59; left >= 0; left-- {
-		w, x := ask(l, "orders", "billing")
+		w, x := ask(l, "billing")
 		require.Equal(t, http.StatusAccepted, w.Code)
 		require.Empty(t, x.Code)
 		require.Equal(t, "60", w.Header().Get("RateLimit-Limit"))
@@ -37,7 +37,7 @@ func TestTheSixtyFirstChangeOfAMinuteIsRefusedAndTheNextMinuteLetsIn(t *testing.
 	}
 	clock.set(59*time.Second + 999*time.Millisecond)
 	for range 3 {
-		w, x := ask(l, "orders", "billing")
+		w, x := ask(l, "billing")
 		require.Equal(t, http.StatusTooManyRequests, w.Code)
 		require.Equal(t, protocol.CodeRateLimitExceeded, x.Code)
 		require.Equal(t, "60", w.Header().Get("RateLimit-Limit"))
@@ -50,7 +50,7 @@ func TestTheSixtyFirstChangeOfAMinuteIsRefusedAndTheNextMinuteLetsIn(t *testing.
 		require.True(t, refusal.Retriable)
 	}
 	clock.set(time.Minute)
-	w, _ := ask(l, "orders", "billing")
+	w, _ := ask(l, "billing")
 	require.Equal(t, http.StatusAccepted, w.Code)
 	require.Equal(t, "59", w.Header().Get("RateLimit-Remaining"))
 	require.Equal(t, "60", w.Header().Get("RateLimit-Reset"))
@@ -62,15 +62,15 @@ func TestSecurityWhoeverWaitsForRetryAfterIsLetIn(t *testing.T) {
 		var clock dial
 		l := ratelimit.New(ratelimit.Config{Enabled: true, Limit: 1}, ratelimit.NewLocal(time.Minute, 10), clock.now, nil)
 		clock.set(at)
-		ask(l, "orders", "")
-		w, _ := ask(l, "orders", "")
+		ask(l, "")
+		w, _ := ask(l, "")
 		require.Equal(t, http.StatusTooManyRequests, w.Code)
 		wait, err := strconv.Atoi(w.Header().Get("Retry-After"))
 		require.NoError(t, err)
 		require.GreaterOrEqual(t, wait, 1)
 		require.Less(t, time.Duration(wait-1)*time.Second, time.Minute-at, "not a second too many")
 		clock.set(at + time.Duration(wait)*time.Second)
-		w, _ = ask(l, "orders", "")
+		w, _ = ask(l, "")
 		require.Equal(t, http.StatusAccepted, w.Code, at)
 	}
 }
@@ -82,9 +82,18 @@ func TestPrincipalsStreamsAndGroupsCountEachForItself(t *testing.T) {
 	// Joined without lengths, or with a separator that a name may contain, some of these
 	// would be one.
 	for _, parts := range [][3]string{
-		{"ops", "orders", "billing"}, {"ops", "orders", ""}, {"ops", "", ""}, {"dev", "orders", "billing"},
-		{"ops", "ordersbilling", ""}, {"opsorders", "billing", ""}, {"", "ops", "ordersbilling"},
-		{"ops", "a:b", "c"}, {"ops", "a", "b:c"}, {"ops:a", "b", "c"}, {"ops6", ":orders", ""}, {"ops", "1:a", ""},
+		{"ops", "orders", "billing"},
+		{"ops", "orders", ""},
+		{"ops", "", ""},
+		{"dev", "orders", "billing"},
+		{"ops", "ordersbilling", ""},
+		{"opsorders", "billing", ""},
+		{"", "ops", "ordersbilling"},
+		{"ops", "a:b", "c"},
+		{"ops", "a", "b:c"},
+		{"ops:a", "b", "c"},
+		{"ops6", ":orders", ""},
+		{"ops", "1:a", ""},
 	} {
 		x := exchange.Exchange{
 			Principal: auth.Principal{Name: parts[0]},
@@ -105,7 +114,9 @@ func TestEverythingElseOfTheRouteAndTheRequestCountsTogether(t *testing.T) {
 		{Operation: "SCALE_STREAM", Method: http.MethodPost, Path: "/coord/v1/streams/orders/scale"},
 		{Operation: "SCALE_STREAM", Method: http.MethodPost, DryRun: true, Query: "dryRun=true"},
 		{Operation: "DELETE_STREAM", Method: http.MethodDelete},
-		{Member: "m-1"}, {Resharding: "r-1"}, {},
+		{Member: "m-1"},
+		{Resharding: "r-1"},
+		{},
 		{Operation: "CREATE_STREAM"},
 	} {
 		r.Mutation, r.Stream = true, "orders"
@@ -125,11 +136,11 @@ func TestReadsAreNotLimitedAndNothingIsWhereItIsOff(t *testing.T) {
 	w, _ := send(none, &exchange.Exchange{Route: route.Route{Stream: "orders"}})
 	require.Equal(t, http.StatusAccepted, w.Code)
 	require.Empty(t, w.Header())
-	w, _ = ask(none, "orders", "")
+	w, _ = ask(none, "")
 	require.Equal(t, http.StatusTooManyRequests, w.Code, "a limit of 0 lets no mutation pass")
 
 	off := ratelimit.New(ratelimit.Config{}, broken{errors.New("asked")}, clock.now, nil)
-	w, _ = ask(off, "orders", "")
+	w, _ = ask(off, "")
 	require.Equal(t, http.StatusAccepted, w.Code)
 	require.Empty(t, w.Header())
 }
@@ -145,7 +156,7 @@ func TestAStoreThatIsAwayRefusesOrLetsPassAsConfigured(t *testing.T) {
 	t.Parallel()
 	var clock dial
 	away := broken{errors.New("secret address refused the connection")}
-	w, x := ask(ratelimit.New(minutely(), away, clock.now, nil), "orders", "")
+	w, x := ask(ratelimit.New(minutely(), away, clock.now, nil), "")
 	require.Equal(t, http.StatusServiceUnavailable, w.Code)
 	require.Equal(t, protocol.CodeStoreUnavailable, x.Code)
 	require.NotEmpty(t, w.Header().Get("Retry-After"))
@@ -154,7 +165,7 @@ func TestAStoreThatIsAwayRefusesOrLetsPassAsConfigured(t *testing.T) {
 
 	config := minutely()
 	config.FailOpen = true
-	w, x = ask(ratelimit.New(config, away, clock.now, nil), "orders", "")
+	w, x = ask(ratelimit.New(config, away, clock.now, nil), "")
 	require.Equal(t, http.StatusAccepted, w.Code)
 	require.Empty(t, x.Code)
 	require.Empty(t, w.Header(), "what is not known is not said")
@@ -168,11 +179,11 @@ func TestAStoreThatIsAwayIsLoggedOnceAndItsReturnToo(t *testing.T) {
 	l := ratelimit.New(minutely(), counter, clock.now, slog.New(slog.NewTextHandler(&lines, nil)))
 	for range 2 {
 		for range 5 {
-			ask(l, "orders", "")
+			ask(l, "")
 		}
 		counter.error = nil
 		for range 5 {
-			ask(l, "orders", "")
+			ask(l, "")
 		}
 		counter.error = errors.New("connection refused")
 	}

@@ -100,7 +100,7 @@ func TestAThousandAtOncePassExactlyToTheLimit(t *testing.T) {
 	var clock dial
 	l := ratelimit.New(minutely(), ratelimit.NewLocal(time.Minute, 10), clock.now, nil)
 	require.EqualValues(t, 60, passed(1_000, func(int) int {
-		w, _ := ask(l, "orders", "billing")
+		w, _ := ask(l, "billing")
 		return w.Code
 	}))
 }

@@ -34,11 +34,11 @@ func (d *dial) now() time.Time {
 
 func (d *dial) set(since time.Duration) { d.since.Store(int64(since)) }
 
-// ask sends a mutation of stream and group, by ops, through the limiter.
-func ask(l *ratelimit.Limiter, stream, group string) (*httptest.ResponseRecorder, *exchange.Exchange) {
+// ask sends a mutation of a group of orders, by ops, through the limiter.
+func ask(l *ratelimit.Limiter, group string) (*httptest.ResponseRecorder, *exchange.Exchange) {
 	return send(l, &exchange.Exchange{
 		Principal: auth.Principal{Name: "ops"},
-		Route:     route.Route{Mutation: true, Stream: stream, Group: group},
+		Route:     route.Route{Mutation: true, Stream: "orders", Group: group},
 	})
 }
 

@@ -24,10 +24,10 @@ func TestSecuritySeveralGatewaysTogetherAllowExactlyTheLimit(t *testing.T) {
 		gateways[i] = ratelimit.New(config, ratelimit.NewRedis(server.Client(t), prefix, century), clock.Now, nil)
 	}
 	require.EqualValues(t, 60, passed(1_000, func(i int) int {
-		w, _ := ask(gateways[i%len(gateways)], "orders", "billing")
+		w, _ := ask(gateways[i%len(gateways)], "billing")
 		return w.Code
 	}))
-	w, _ := ask(gateways[0], "orders", "shipping")
+	w, _ := ask(gateways[0], "shipping")
 	require.Equal(t, http.StatusAccepted, w.Code, "another group has its own count")
 }
 
@@ -41,7 +41,7 @@ func TestRedisWindowEndsByTheClockOfRedisAndLetsInAgain(t *testing.T) {
 	l := ratelimit.New(config, ratelimit.NewRedis(rdb, prefix, window), stopped.now, nil)
 	refused, passed := 0, 0
 	require.Eventually(t, func() bool {
-		w, _ := ask(l, "orders", "")
+		w, _ := ask(l, "")
 		if w.Code == http.StatusAccepted {
 			passed++
 		} else {
@@ -86,17 +86,17 @@ func TestRedisThatIsAwayRefusesInTimeAndWorksAgainWhenItIsBack(t *testing.T) {
 	server := redisproc.Start(t)
 	config := ratelimit.Config{Enabled: true, Limit: 60, Window: century}
 	l := ratelimit.New(config, ratelimit.NewRedis(server.Client(t), prefix, century), clock.Now, nil)
-	w, _ := ask(l, "orders", "")
+	w, _ := ask(l, "")
 	require.Equal(t, http.StatusAccepted, w.Code)
 	server.Kill()
 	begun := clock.Now()
-	w, x := ask(l, "orders", "")
+	w, x := ask(l, "")
 	require.Equal(t, http.StatusServiceUnavailable, w.Code)
 	require.Equal(t, protocol.CodeStoreUnavailable, x.Code)
 	require.Less(t, clock.Since(begun), 5*time.Second)
 	server.Restart()
 	require.Eventually(t, func() bool {
-		w, _ := ask(l, "orders", "")
+		w, _ := ask(l, "")
 		return w.Code == http.StatusAccepted
 	}, 10*time.Second, 20*time.Millisecond)
 }
