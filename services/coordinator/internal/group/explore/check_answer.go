@@ -83,6 +83,9 @@ func (w *World) blame(p *process, req *protocol.HeartbeatRequest, resp *protocol
 		!w.leased(p) || p.misbehaved || p.losses != w.losses {
 		return
 	}
+	if resp.Reason == protocol.ReasonUnknownGroup {
+		return // M6
+	}
 	if w.givesBack(p) && (resp.Reason == protocol.ReasonRebalanceOver || w.excusedAny(p)) {
 		return // H3c, perhaps with a twin let in since (J4)
 	}

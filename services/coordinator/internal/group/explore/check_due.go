@@ -10,7 +10,7 @@ func (w *World) CheckDue() { w.each((*World).checkDue) }
 
 func (w *World) checkDue() {
 	s := &w.store
-	if s.lostUnnoticed() || w.broken != nil {
+	if s.lostUnnoticed() || w.hurt() || w.broken != nil {
 		return
 	}
 	live := s.live.fill(w.env.live[0])

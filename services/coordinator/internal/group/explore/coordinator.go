@@ -108,9 +108,14 @@ func (w *World) checkSkew(c *coordinator, in group.Input, out group.Output) {
 	}
 }
 
-// begin loads the store for a decision.
-func (w *World) begin(pod int, msgs []message, do errand) {
+// begin loads the store for a decision, and tells whether it could.
+func (w *World) begin(pod int, msgs []message, do errand) bool {
+	if !w.readable(pod) {
+		w.failClosed(pod, msgs, do.layout != nil)
+		return false
+	}
 	w.coords[pod].pending = &pending{on: w.load(), jumps: w.jumps, msgs: msgs, errand: do}
+	return true
 }
 
 // clear carries out what a coordinator has under way before it does something else.
@@ -142,6 +147,10 @@ func (w *World) conclude(pod int, crash crashAt) {
 			return
 		}
 		w.visit("conflict")
+		if !w.readable(pod) {
+			w.failClosed(pod, p.msgs, p.layout != nil)
+			return
+		}
 		p.on, p.jumps = w.load(), w.jumps
 	}
 	w.violated("engine", "a decision did not get through")
@@ -153,10 +162,11 @@ func (w *World) write(pod int, p *pending, in group.Input, out group.Output, cra
 	var done stored
 	var ok bool
 	if out.Next != nil {
-		before := w.store.g
+		before, was := w.store.g, w.damage
 		if done, ok = w.commit(p.on, out); !ok {
 			return false
 		}
+		w.checkClosed(was, "a commit")
 		c.jumps = p.jumps
 		w.checkCommit(before, in, out)
 	} else if done, ok = w.touch(p.on, out); !ok {

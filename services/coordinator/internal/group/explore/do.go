@@ -35,6 +35,7 @@ func handlers() [kinds]func(*World, Event) bool {
 		Scale: (*World).doScale, RollBack: (*World).doRollBack, LoseShard: (*World).doLoseShard,
 		StreamFallsBack: (*World).doStreamFallsBack, OrderBarrier: (*World).doOrder, OrderUnbar: (*World).doOrder,
 		OrderFence: (*World).doOrder, AskRoute: (*World).doAskRoute, Publish: (*World).doPublish, Read: (*World).doRead,
+		Corrupt: (*World).doCorrupt,
 	}
 }
 
@@ -73,7 +74,9 @@ func (w *World) hand(pod int, msgs []message, mode int8) {
 	if mode == Cached && w.steady(pod, msgs) {
 		return
 	}
-	w.begin(pod, msgs, errand{})
+	if !w.begin(pod, msgs, errand{}) {
+		return
+	}
 	if mode != Later && mode != BatchedLater {
 		w.conclude(pod, lasts)
 		return
@@ -140,6 +143,9 @@ func (w *World) doTick(e Event) bool {
 		return false
 	}
 	w.clear(int(e.Pod))
+	if w.hurt() { // a sweep reads the whole record
+		w.coords[e.Pod].cache = nil
+	}
 	w.hand(int(e.Pod), nil, e.Mode)
 	return true
 }

@@ -11,7 +11,7 @@
 //
 // A World is a value: Clone copies it, AppendKey gives canonical bytes by which equal
 // situations are equal, Events lists what may happen, and Do lets one of it happen. The
-// invariants I1–I15 are checked in Do, after every event. Search goes breadth first through
+// invariants I1–I15 and promise 1, P1, are checked in Do, after every event. Search goes breadth first through
 // all events, Walk picks them at random; both go on from where they end with a schedule on
 // which nothing fails (V1–V3). What is found is shrunk and printed as a script of the core.
 //

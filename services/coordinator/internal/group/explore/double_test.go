@@ -207,7 +207,7 @@ func walkBeside(t *testing.T, walks int, mixes []explore.Setup, open func(prefix
 			walks = walk
 			break
 		}
-		setup := mixes[walk%len(mixes)].Without(explore.LostLiveness)
+		setup := mixes[walk%len(mixes)].Without(explore.LostLiveness).Without(explore.Corruption)
 		d := open(fmt.Sprintf("walk%d", walk))
 		d.ctx, d.key, d.lease = t.Context(), store.Key{Stream: "orders", Group: "g"}, explore.Timing().Lease
 		d.versions = map[int]store.Version{}

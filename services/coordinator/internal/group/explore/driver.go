@@ -98,7 +98,9 @@ func (w *World) ask(pod int, rec *stream.Stream, withHeartbeat, later bool) {
 	if withHeartbeat && len(w.bag) > 0 && w.bag[0].resp == nil {
 		msgs = append(msgs, w.take(0, false))
 	}
-	w.begin(pod, msgs, errand{layout: &layout, rec: rec})
+	if !w.begin(pod, msgs, errand{layout: &layout, rec: rec}) {
+		return
+	}
 	if !later {
 		w.conclude(pod, lasts)
 		return

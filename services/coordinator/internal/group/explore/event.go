@@ -42,6 +42,7 @@ const (
 	AskRoute                    // the producer asks where to
 	Publish                     // a record to shard Arg
 	Read                        // a process reads what shard Arg has for it
+	Corrupt                     // the stored record of the group: Arg is the damage
 	kinds
 )
 
@@ -72,7 +73,7 @@ func (k Kind) String() string {
 		"Pause", "RoundTrip", "Send", "Deliver", "Return", "Drop", "Tick", "Conclude", "Handled", "Start", "Leave", "Depart",
 		"Crash", "Twin", "Lie", "Calm", "Restart", "FailOver", "Jump", "LoseLiveness", "Recreate", "Drive", "Scale", "RollBack",
 		"LoseShard", "StreamFallsBack", "OrderBarrier", "OrderUnbar", "OrderFence",
-		"AskRoute", "Publish", "Read",
+		"AskRoute", "Publish", "Read", "Corrupt",
 	}[k]
 }
 
@@ -101,13 +102,16 @@ func (e Event) String() string {
 
 // weight is how likely a walk takes an event of the kind, against the others that may happen.
 func (k Kind) weight(s *Setup) int {
-	if k == FailOver && s.Eager {
+	switch {
+	case k == FailOver && s.Eager:
 		return 8
+	case k == Recreate && s.Has(Corruption): // it is the repair
+		return 4
 	}
 	return [kinds]int{
 		Pause: 20, RoundTrip: 30, Send: 8, Deliver: 8, Return: 8, Drop: 3, Tick: 5, Conclude: 14, Handled: 5, Start: 6,
 		Leave: 1, Depart: 2, Crash: 3, Twin: 3, Lie: 4, Calm: 4, Restart: 2, FailOver: 1, Jump: 1, LoseLiveness: 1,
 		Recreate: 1, Drive: 45, Scale: 8, RollBack: 3, LoseShard: 2, StreamFallsBack: 2, OrderBarrier: 1, OrderUnbar: 2,
-		OrderFence: 2, AskRoute: 6, Publish: 6, Read: 8,
+		OrderFence: 2, AskRoute: 6, Publish: 6, Read: 8, Corrupt: 2,
 	}[k]
 }

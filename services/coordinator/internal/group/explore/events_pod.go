@@ -82,7 +82,10 @@ func (w *World) eventsOfStore(list []Event) []Event {
 			list = append(list, Event{Kind: LoseLiveness, Arg: int8(l.id[0] - 'a')})
 		}
 	}
-	if w.may(Recreations) {
+	if w.may(Corruption) && !w.hurt() {
+		list = append(list, Event{Kind: Corrupt, Arg: int8(badBytes)}, Event{Kind: Corrupt, Arg: int8(badVersion)})
+	}
+	if w.may(Recreations) || w.hurt() {
 		list = append(list, Event{Kind: Recreate})
 	}
 	return list

@@ -18,8 +18,11 @@ func (w *World) SettleFairly() {
 	w.each((*World).calmDown)
 	w.logf("from here on nothing fails")
 	w.publishFairly()
-	cfg := w.env.cfg
+	cfg, began := w.env.cfg, w.now
 	bound := w.now + ms(2*cfg.Lease+cfg.RebalanceTimeout+4*cfg.HeartbeatInterval)
+	w.settleBeside(bound)
+	w.each((*World).repair)
+	bound += w.now - began
 	ends := bound // V3: and then every removed shard is sealed
 	if w.has(Scaling) {
 		ends += reshardingBound

@@ -30,7 +30,9 @@ func (w *World) doFailOver(e Event) bool {
 	if int(e.Arg) > w.losable() || !w.spend(FailOvers) {
 		return false
 	}
-	w.store.failOver(int(e.Arg))
+	if w.store.failOver(int(e.Arg)); e.Arg > 0 { // what it comes back to was whole
+		w.damage = unhurt
+	}
 	if w.double() != nil {
 		w.beside(w.double().FailOver(int(e.Arg), w.store.identity))
 	}
@@ -77,10 +79,11 @@ func (w *World) doLoseLiveness(e Event) bool {
 
 // doRecreate deletes the group's key; it is created again on the shards as they are (J1, M6).
 func (w *World) doRecreate(Event) bool {
-	if !w.spend(Recreations) {
+	if !w.hurt() && !w.spend(Recreations) {
 		return false
 	}
 	s := &w.store
+	w.damage = unhurt
 	s.keep()
 	s.g, s.live, s.servedAt = w.birth(s.identity, group.EpochFloorAt(w.clock()), true), nil, w.clock()
 	s.tokens++
@@ -109,8 +112,9 @@ func (w *World) doOrder(e Event) bool {
 		return false
 	}
 	w.clear(int(e.Pod))
-	w.begin(int(e.Pod), nil, errand{order: &o})
-	w.conclude(int(e.Pod), lasts)
+	if w.begin(int(e.Pod), nil, errand{order: &o}) {
+		w.conclude(int(e.Pod), lasts)
+	}
 	return true
 }
 

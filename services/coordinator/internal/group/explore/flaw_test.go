@@ -94,6 +94,20 @@ func TestEveryGuardOfTheRecordsIsNeeded(t *testing.T) {
 	}
 }
 
+// TestACorruptRecordIsNotWrittenOver lets a commit overwrite a record of another version: the
+// walks must find it (I13).
+func TestACorruptRecordIsNotWrittenOver(t *testing.T) {
+	t.Parallel()
+	for _, groups := range []int{1, 2} {
+		t.Run(fmt.Sprint(groups), func(t *testing.T) {
+			t.Parallel()
+			setup := explore.Mix("corrupt", 1, 2, explore.Corruption)
+			setup.Depth, setup.Flaw, setup.Groups = 80, "a corrupt record is written over", groups
+			flawed(t, setup, 0, "I13")
+		})
+	}
+}
+
 // TestIdentityIsComparedInTheCommit is MUT35, too rare for random walks: C1 has loaded the
 // group to let b in, C2 lets a in and a reads; the store goes back to what C1 has loaded,
 // under another identity.

@@ -6,6 +6,7 @@ package explore
 type house struct {
 	offset int64 // of the store's clock to true time
 	store  store
+	damage damage // of the stored record
 	coords [2]coordinator
 	procs  []*process // that live, by life
 	bag    []message  // by sender

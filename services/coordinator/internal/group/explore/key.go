@@ -76,6 +76,9 @@ func (k *scope) begin(w *World) {
 			k.early = min(k.early, int64(p.on.clock))
 		}
 	}
+	if w.has(Recreations) || w.has(Corruption) { // the next version may be the first
+		version = 1
+	}
 	k.versions.reset(version)
 	k.epochs.reset(epoch)
 	for i := range k.sequences {

@@ -16,7 +16,7 @@ func TestEqualKeysGoOnEqually(t *testing.T) {
 	setups := append(explore.Searches(), explore.Shared(), explore.Large())
 	for _, m := range explore.Mixes() {
 		switch m.Name {
-		case "scale, all", "one shard, all", "old clients, lost", "two groups", "two groups, all", "stale producers":
+		case "scale, all", "one shard, all", "old clients, lost", "two groups", "two groups, all", "stale producers", "corrupt", "used shards":
 			m.Pauses = setups[0].Pauses
 			setups = append(setups, m)
 		}

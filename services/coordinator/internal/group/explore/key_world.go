@@ -32,7 +32,9 @@ func (k *keyer) house(w *World) {
 		k.number(k.now*1000 - k.epochs.base)
 	}
 	k.image(&w.store.image)
-	k.identity(w.store.identity)
+	if k.identity(w.store.identity); w.has(Corruption) {
+		k.number(int64(w.damage))
+	}
 	for _, i := range w.store.history {
 		if !w.may(FailOvers) { // then nobody comes back to it
 			break
@@ -285,5 +287,5 @@ func (k *keyer) stream(s *stream.Stream) {
 
 // mayCorrect tells whether anything may open a correction round.
 func (w *World) mayCorrect() bool {
-	return w.has(FailOvers) || w.has(Jumps) || w.has(LostLiveness) || w.has(Recreations) || w.has(Orders)
+	return w.has(FailOvers) || w.has(Jumps) || w.has(LostLiveness) || w.has(Recreations) || w.has(Orders) || w.has(Corruption)
 }

@@ -71,6 +71,8 @@ func TwoGroups(s Setup) Setup {
 func sharingMixes() []Setup {
 	all := append(EveryFault(), Rollbacks, StreamLosses, LostShards, LostLiveness, Orders)
 	return []Setup{
+		Mix("corrupt", 2, 3, Corruption, Duplicates, Crashes, Twins),
+		TwoGroups(Reshaped("two groups, corrupt", 2, 3, 2, Corruption, Rollbacks, PodCrashes, Publishes)),
 		TwoGroups(Reshaped("two groups", 2, 3, 2, Rollbacks, Duplicates, Crashes)),
 		TwoGroups(Reshaped("two groups, all", 2, 3, 2, all...)),
 		Reshaped("stale producers", 2, 3, 2, Publishes, Rollbacks, Crashes, Duplicates, PodCrashes),

@@ -35,6 +35,8 @@ type process struct {
 // start begins the life with the given number.
 func (w *World) start(life int, id string, old bool) {
 	p := &process{own: w.mine(), life: life, id: id, name: numbered(id, life)}
+	p.sentLosses, p.losses = w.losses, w.losses
+	p.sentFences, p.fences = w.fencesOf(id), w.fencesOf(id)
 	w.lives = max(w.lives, life)
 	if !old {
 		p.incarnation = p.name

@@ -55,7 +55,7 @@ func TestTheWalksMeetWhatMatters(t *testing.T) {
 		"copied", "draining", "closed", "unread", "shard sealed", "seal refused by the second proof", "unsealed", "lost", "found",
 		"finished ACTIVE", "finished DRAINING", "finished ROLLING_BACK", "overtaken", "older layout", "held outside",
 		"rollback after a partial seal",
-		"published", "published late", "claimed", "handled",
+		"published", "published late", "claimed", "handled", "corrupt", "fails closed",
 	} {
 		require.GreaterOrEqual(t, visits[what], 3, what)
 	}

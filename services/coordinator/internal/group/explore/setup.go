@@ -33,6 +33,7 @@ const (
 	Orders                    // operators open a barrier or fence a member
 	Unbars                    // operators close a barrier
 	Publishes                 // a producer adds records
+	Corruption                // the stored record of a group becomes unreadable
 	faults
 )
 

@@ -41,6 +41,9 @@ func (w *World) answer(pod int, msgs []message, out group.Output, done stored) {
 			r.Response.LeaseMs = w.env.cfg.LeaseFor(left).Milliseconds()
 		}
 		w.checkAnswer(msgs[i].req, r.Response)
+		if renews(r.Response.Status) {
+			w.checkClosed(w.damage, "an answer that lets "+r.Response.MemberID+" on")
+		}
 		if w.env.logging {
 			w.logf("%s answers %s", podName(pod), answerText(r.Response))
 		}

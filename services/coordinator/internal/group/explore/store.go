@@ -125,6 +125,9 @@ func (w *World) commitHere(on *view, out group.Output) (stored, bool) {
 	if on.token != s.token && !w.flawed("cas checks before the write") {
 		return stored{}, false
 	}
+	if w.damage == badVersion && !w.flawed("a corrupt record is written over") {
+		return stored{}, false
+	}
 	if on.identity != s.identity && !w.flawed("cas ignores identity") {
 		return stored{}, false
 	}
@@ -133,7 +136,7 @@ func (w *World) commitHere(on *view, out group.Output) (stored, bool) {
 	}
 	s.keep()
 	w.script().committed()
-	s.g = out.Next
+	s.g, w.damage = out.Next, unhurt
 	s.tokens++
 	s.token = s.tokens
 	for _, id := range out.Forget {
@@ -162,7 +165,7 @@ func (w *World) touch(on *view, out group.Output) (stored, bool) {
 }
 
 func (w *World) touchHere(on *view, out group.Output) (stored, bool) {
-	same := on.token == w.store.token
+	same := on.token == w.store.token && w.damage != badVersion
 	if w.flawed("touch compares the number only") {
 		same = on.g.MetadataVersion == w.store.g.MetadataVersion
 	}
