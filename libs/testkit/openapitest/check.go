@@ -3,6 +3,7 @@ package openapitest
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -88,6 +89,9 @@ func requestOf(ctx context.Context, e Exchange) (*http.Request, error) {
 func validateAnswer(ctx context.Context, input *openapi3filter.RequestValidationInput, e Exchange) error {
 	if e.Status == http.StatusNotModified {
 		return validateNotModified(input.Route, e)
+	}
+	if !json.Valid(e.Body) { // the library reads a JSON text and leaves what follows
+		return errors.New("the answer is not one JSON text")
 	}
 	answer := &openapi3filter.ResponseValidationInput{
 		RequestValidationInput: input, Status: e.Status, Header: e.Header, Options: input.Options,
