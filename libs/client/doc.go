@@ -23,6 +23,12 @@
 // both are found with errors.Is and errors.As. [RetryAfter] gives the pause that an
 // answer asked for.
 //
+// # Access
+//
+// A gateway asks who calls: [Options.Login] logs in there with a name and a password and
+// keeps a token that is good, [Options.Token] and [Options.TokenSource] bring one along.
+// [ErrUnauthorized], [ErrForbidden] and [ErrRateLimited] tell the refusals apart.
+//
 // # Time
 //
 // Leases are counted on the monotonic clock of the process from the moment a request was

@@ -51,8 +51,8 @@ func (l Login) password(ctx context.Context) (string, error) {
 }
 
 // LoginError comes from every call that needs a token while the gateway gives none. By
-// errors.Is it is what the gateway answered: ErrUnauthorized, ErrRateLimited,
-// ErrUnavailable …
+// errors.Is it is what the gateway answered: ErrUnauthorized, ErrRateLimited
+// or ErrUnavailable, among others.
 type LoginError struct {
 	// URL is where the login was tried.
 	URL string
