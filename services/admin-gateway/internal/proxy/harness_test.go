@@ -135,7 +135,7 @@ func startGateway(t *testing.T, s setup) *gateway {
 	if s.wrap != nil {
 		inner = s.wrap(inner)
 	}
-	handler := httpx.Identify(answers.Recover(g.entry(answers, s.principal, limits.NewBody(answers).Stage(g.proxy.Legacy(inner)))))
+	handler := limits.Framing(httpx.Identify(answers.Recover(g.entry(answers, s.principal, limits.NewBody(answers).Stage(g.proxy.Legacy(inner))))))
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	g.address = listener.Addr().String()
@@ -214,18 +214,16 @@ func (g *gateway) ask(ctx context.Context, method, target, body string, head ...
 	return said{answer.StatusCode, answer.Header, string(text)}, err
 }
 
-// raw sends text as it is, closes its own half, and returns all answers that come.
+// raw sends text as it is, and after it a last request by which the end is known. It returns
+// the answers to all before the last one.
 func (g *gateway) raw(t *testing.T, text string) []said {
 	t.Helper()
 	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", g.address)
 	require.NoError(t, err)
 	defer conn.Close()
 	require.NoError(t, conn.SetDeadline(time.Now().Add(patience)))
-	_, err = io.WriteString(conn, text)
+	_, err = io.WriteString(conn, text+"GET /last HTTP/1.1\r\nHost: gateway\r\nConnection: close\r\nX-Request-Id: the-last\r\n\r\n")
 	require.NoError(t, err)
-	half, ok := conn.(*net.TCPConn)
-	require.True(t, ok)
-	require.NoError(t, half.CloseWrite())
 	var all []said
 	for from := bufio.NewReader(conn); ; {
 		answer, err := http.ReadResponse(from, nil)
@@ -235,7 +233,9 @@ func (g *gateway) raw(t *testing.T, text string) []said {
 		require.NoError(t, err)
 		body, _ := io.ReadAll(answer.Body)
 		_ = answer.Body.Close()
-		all = append(all, said{answer.StatusCode, answer.Header, string(body)})
+		if answer.Header.Get("X-Request-Id") != "the-last" {
+			all = append(all, said{answer.StatusCode, answer.Header, string(body)})
+		}
 	}
 }
 
