@@ -42,25 +42,14 @@ func (d *Document) Check(t testing.TB, e Exchange) {
 
 // Validate returns what Check fails for.
 func (d *Document) Validate(ctx context.Context, e Exchange) error {
-	request, err := requestOf(ctx, e)
-	if err != nil {
+	input, operation, err := d.inputOf(ctx, e)
+	switch {
+	case err != nil:
 		return err
-	}
-	operation, parameters := d.match(e.Method, request.URL.EscapedPath())
-	if operation == nil {
+	case operation == nil:
 		return d.validateNowhere(e)
 	}
-	input := &openapi3filter.RequestValidationInput{
-		Request: request, PathParams: parameters,
-		Route: &routers.Route{
-			Spec: d.spec, Path: operation.Path, PathItem: operation.item, Method: operation.Method, Operation: operation.operation,
-		},
-		Options: &openapi3filter.Options{
-			AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, IncludeResponseStatus: true, SkipSettingDefaults: true,
-			RejectWhenRequestBodyNotSpecified: true,
-		},
-	}
-	if err := validateAnswer(ctx, input, e); err != nil {
+	if err := operation.validateAnswer(ctx, *input, e); err != nil {
 		return err
 	}
 	if e.Status >= http.StatusBadRequest {
@@ -70,6 +59,45 @@ func (d *Document) Validate(ctx context.Context, e Exchange) error {
 		return fmt.Errorf("a request that the document does not allow was carried out: %w", err)
 	}
 	return nil
+}
+
+// ValidateRequest returns why the document does not allow a request, whatever the answer
+// was.
+func (d *Document) ValidateRequest(ctx context.Context, e Exchange) error {
+	input, operation, err := d.inputOf(ctx, e)
+	switch {
+	case err != nil:
+		return err
+	case operation == nil:
+		return errors.New("the document has no such operation")
+	}
+	if err := openapi3filter.ValidateRequest(ctx, input); err != nil {
+		return fmt.Errorf("check the request: %w", err)
+	}
+	return nil
+}
+
+// inputOf reads a request as the library wants it; the operation is nil where the document
+// has none for it.
+func (d *Document) inputOf(ctx context.Context, e Exchange) (*openapi3filter.RequestValidationInput, *Operation, error) {
+	request, err := requestOf(ctx, e)
+	if err != nil {
+		return nil, nil, err
+	}
+	operation, parameters := d.match(e.Method, request.URL.EscapedPath())
+	if operation == nil {
+		return nil, nil, nil
+	}
+	return &openapi3filter.RequestValidationInput{
+		Request: request, PathParams: parameters,
+		Route: &routers.Route{
+			Spec: d.spec, Path: operation.Path, PathItem: operation.item, Method: operation.Method, Operation: operation.operation,
+		},
+		Options: &openapi3filter.Options{
+			AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, IncludeResponseStatus: true, SkipSettingDefaults: true,
+			RejectWhenRequestBodyNotSpecified: true,
+		},
+	}, operation, nil
 }
 
 func requestOf(ctx context.Context, e Exchange) (*http.Request, error) {
@@ -86,15 +114,19 @@ func requestOf(ctx context.Context, e Exchange) (*http.Request, error) {
 	return request, nil
 }
 
-func validateAnswer(ctx context.Context, input *openapi3filter.RequestValidationInput, e Exchange) error {
+// validateAnswer holds an answer against the strict form of the operation.
+func (o *Operation) validateAnswer(ctx context.Context, input openapi3filter.RequestValidationInput, e Exchange) error {
 	if e.Status == http.StatusNotModified {
-		return validateNotModified(input.Route, e)
+		return o.validateNotModified(e)
 	}
 	if !json.Valid(e.Body) { // the library reads a JSON text and leaves what follows
 		return errors.New("the answer is not one JSON text")
 	}
+	route := *input.Route
+	route.Operation = o.strict
+	input.Route = &route
 	answer := &openapi3filter.ResponseValidationInput{
-		RequestValidationInput: input, Status: e.Status, Header: e.Header, Options: input.Options,
+		RequestValidationInput: &input, Status: e.Status, Header: e.Header, Options: input.Options,
 	}
 	if err := openapi3filter.ValidateResponse(ctx, answer.SetBodyBytes(e.Body)); err != nil {
 		return fmt.Errorf("check the answer: %w", err)
@@ -103,8 +135,8 @@ func validateAnswer(ctx context.Context, input *openapi3filter.RequestValidation
 }
 
 // validateNotModified looks at what the library leaves alone.
-func validateNotModified(route *routers.Route, e Exchange) error {
-	response := route.Operation.Responses.Status(e.Status)
+func (o *Operation) validateNotModified(e Exchange) error {
+	response := o.operation.Responses.Status(e.Status)
 	switch {
 	case response == nil:
 		return errors.New("the status is not listed")

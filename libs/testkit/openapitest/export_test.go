@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Spec returns the document as the library has it, with answers made strict.
+// Spec returns the document as the library has it.
 func (d *Document) Spec() *openapi3.T { return d.spec }
 
 // Spec returns the operation as the library has it.

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 )
 
 // Operation is one operation of the document.
@@ -20,13 +22,17 @@ type Operation struct {
 	Method, Path string
 	// Roles are those of x-role.
 	Roles []string
+	// Codes are the error codes that the operation can have with 404, 409 and 422.
+	Codes []protocol.Code
 	// Body is the example of the request's body, nil where it takes none.
 	Body []byte
-	// Example tells how the operation can be tried on a coordinator; nil where it cannot.
+	// Example tells how the operation can be tried on a coordinator; nil where it cannot, as
+	// the gateway serves it.
 	Example *Example
 
-	item      *openapi3.PathItem
-	operation *openapi3.Operation
+	item *openapi3.PathItem
+	// operation is the operation as it is, strict the one that answers are held against.
+	operation, strict *openapi3.Operation
 }
 
 // Example is the x-example of an operation: a request that works when those with a lower
@@ -43,7 +49,7 @@ type Example struct {
 // Operations returns all operations, sorted by path and method.
 func (d *Document) Operations() []Operation { return slices.Clone(d.operations) }
 
-func operationsOf(spec *openapi3.T) ([]Operation, error) {
+func operationsOf(spec, strict *openapi3.T) ([]Operation, error) {
 	var all []Operation
 	for path, item := range spec.Paths.Map() {
 		base := basePath(spec.Servers)
@@ -51,7 +57,10 @@ func operationsOf(spec *openapi3.T) ([]Operation, error) {
 			base = basePath(item.Servers)
 		}
 		for method, operation := range item.Operations() {
-			found := Operation{ID: operation.OperationID, Method: method, Path: base + path, item: item, operation: operation}
+			found := Operation{
+				ID: operation.OperationID, Method: method, Path: base + path,
+				item: item, operation: operation, strict: strict.Paths.Value(path).GetOperation(method),
+			}
 			if err := found.read(base); err != nil {
 				return nil, fmt.Errorf("%s %s: %w", method, path, err)
 			}
@@ -66,6 +75,9 @@ func operationsOf(spec *openapi3.T) ([]Operation, error) {
 
 func (o *Operation) read(base string) error {
 	if err := extension(o.operation.Extensions, "x-role", &o.Roles); err != nil {
+		return err
+	}
+	if err := extension(o.operation.Extensions, codesOf, &o.Codes); err != nil {
 		return err
 	}
 	if err := extension(o.operation.Extensions, "x-example", &o.Example); err != nil {

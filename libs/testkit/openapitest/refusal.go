@@ -25,7 +25,7 @@ func (o *Operation) validateRefusal(e Exchange) error {
 	}
 	switch e.Status {
 	case http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity:
-		return listed(o.operation.Extensions, refusal.ErrorCode, "the operation")
+		return listed(o.Codes, refusal.ErrorCode, "the operation")
 	default:
 		return nil
 	}
@@ -40,7 +40,7 @@ func (d *Document) validateNowhere(e Exchange) error {
 	if name == "" {
 		return fmt.Errorf("the document has no such operation, and %d is no answer to that", e.Status)
 	}
-	response := d.spec.Components.Responses[name]
+	response := d.strict.Components.Responses[name]
 	var body any
 	if err := json.Unmarshal(e.Body, &body); err != nil {
 		return fmt.Errorf("read the refusal: %w", err)
@@ -70,14 +70,14 @@ func readRefusal(e Exchange, response *openapi3.Response) (protocol.ErrorRespons
 	case refusal.RequestID != e.Header.Get(httpx.HeaderRequestID):
 		return refusal, fmt.Errorf("requestId is not that of the header, %q", e.Header.Get(httpx.HeaderRequestID))
 	}
-	return refusal, listed(response.Extensions, refusal.ErrorCode, "the response")
+	var codes []protocol.Code
+	if err := extension(response.Extensions, codesOf, &codes); err != nil {
+		return refusal, err
+	}
+	return refusal, listed(codes, refusal.ErrorCode, "the response")
 }
 
-func listed(extensions map[string]any, code protocol.Code, where string) error {
-	var codes []protocol.Code
-	if err := extension(extensions, codesOf, &codes); err != nil {
-		return err
-	}
+func listed(codes []protocol.Code, code protocol.Code, where string) error {
 	if !slices.Contains(codes, code) {
 		return fmt.Errorf("%s is not one of the error codes of %s: %v", code, where, codes)
 	}
