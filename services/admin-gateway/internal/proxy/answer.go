@@ -20,8 +20,8 @@ const maxRefusal = 64 << 10
 // as nothing is redirected, and what says how a body is framed or encoded.
 func passed(name string) bool {
 	switch name {
-	case "Content-Type", "Content-Length", "Etag", "Cache-Control", "Retry-After", "Allow", "X-Content-Type-Options",
-		"Last-Modified", "Content-Security-Policy", "X-Frame-Options", "Referrer-Policy":
+	case "Content-Type", "Content-Length", "Etag", "Cache-Control", "Retry-After", "Allow", "Last-Modified",
+		"Content-Security-Policy", "X-Frame-Options", "Referrer-Policy":
 		return true
 	default: // X-Request-Id among them: the gateway has said it already
 		return false
@@ -36,6 +36,7 @@ func pass(from *http.Response, body io.ReadCloser) *http.Response {
 			header[name] = values
 		}
 	}
+	header["X-Content-Type-Options"] = []string{"nosniff"}
 	return &http.Response{
 		Status: from.Status, StatusCode: from.StatusCode, Proto: from.Proto, ProtoMajor: from.ProtoMajor, ProtoMinor: from.ProtoMinor,
 		Header: header, Body: body, ContentLength: from.ContentLength, Request: from.Request,
@@ -62,12 +63,13 @@ func codeIn(from *http.Response, body []byte) protocol.Code {
 	return said.ErrorCode
 }
 
-// judge decides whether an answer is passed on. The body of a refusal was read already.
+// judge decides whether an answer is passed on. The code is that of a refusal that was read
+// already, else empty.
 func judge(asked route.Route, status int, code protocol.Code) error {
 	switch {
 	case status < http.StatusOK, status >= http.StatusMultipleChoices && status < http.StatusBadRequest && status != http.StatusNotModified:
 		return misunderstood(asked, status)
-	case status == http.StatusUnauthorized:
+	case status == http.StatusUnauthorized && asked.Service != route.Web:
 		return protocol.Errorf(protocol.CodeUpstreamFailed, "the %s does not take this gateway's tokens", asked.Service)
 	case code == "" && status >= http.StatusInternalServerError:
 		return misunderstood(asked, status)

@@ -85,7 +85,7 @@ func (c *courier) try(on *errand, at *place, out *http.Request) result {
 		return c.lost(on, at, err)
 	}
 	on.answered()
-	if answer.StatusCode < http.StatusBadRequest {
+	if answer.StatusCode < http.StatusBadRequest || on.exchange.Route.Service == route.Web && answer.StatusCode < http.StatusInternalServerError {
 		return c.brought(on, at, answer)
 	}
 	defer at.leave()
@@ -144,9 +144,8 @@ func (c *courier) refused(on *errand, at *place, answer *http.Response) result {
 	if err != nil {
 		return c.lost(on, at, err)
 	}
-	asked := on.exchange.Route
-	if err := judge(asked, answer.StatusCode, code); err != nil {
-		c.failed(on, at, answer.Status)
+	if err := judge(on.exchange.Route, answer.StatusCode, code); err != nil {
+		c.misjudged(on, at, answer)
 		return result{err: err}
 	}
 	passed := pass(answer, whole(body))
@@ -157,6 +156,16 @@ func (c *courier) refused(on *errand, at *place, answer *http.Response) result {
 	}
 	c.succeeded(on, at)
 	return result{answer: passed}
+}
+
+// misjudged is a try whose answer is none of the wire contract's. A service that finds fault
+// with a request (4xx) is not broken, or callers could have it passed over.
+func (c *courier) misjudged(on *errand, at *place, answer *http.Response) {
+	if answer.StatusCode < http.StatusInternalServerError && answer.StatusCode != http.StatusUnauthorized {
+		c.succeeded(on, at)
+		return
+	}
+	c.failed(on, at, answer.Status)
 }
 
 func (c *courier) failed(on *errand, at *place, why string) {

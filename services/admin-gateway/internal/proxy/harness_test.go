@@ -111,6 +111,7 @@ type setup struct {
 	principal auth.Principal
 	now       func() time.Time
 	limits    httpx.Limits
+	cap       int                             // of connections, of one address and all; 0 is none
 	wrap      func(http.Handler) http.Handler // between legacy and proxy
 }
 
@@ -139,6 +140,9 @@ func startGateway(t *testing.T, s setup) *gateway {
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	g.address = listener.Addr().String()
+	if s.cap > 0 {
+		listener = limits.Listener(listener, s.cap, s.cap)
+	}
 	server := httpx.NewServer(handler, nil, s.limits)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()

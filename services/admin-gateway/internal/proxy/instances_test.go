@@ -126,6 +126,20 @@ func TestAFailingInstanceIsPassedOverAndProbed(t *testing.T) {
 	require.Equal(t, 3, ask(), "it is back in its turn")
 }
 
+// A caller must not have an instance passed over by a request that it finds fault with.
+func TestAFaultOfTheCallerIsNoFailureOfTheInstance(t *testing.T) {
+	t.Parallel()
+	good := startUpstream(t, nil)
+	other := startUpstream(t, func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "431", http.StatusRequestHeaderFieldsTooLarge)
+	})
+	g := startGateway(t, setup{Config: proxy.Config{Upstreams: coordinators(good.URL, other.URL)}})
+	for range 6 {
+		g.call(t, "POST", beat, newBeat)
+	}
+	require.Len(t, other.requests(), 3)
+}
+
 func TestWhereAllHaveFailedTheyAreAskedAllTheSame(t *testing.T) {
 	t.Parallel()
 	var broken atomic.Bool

@@ -82,6 +82,7 @@ func TestOnlyPassingErrorsOfOldClientsAreHidden(t *testing.T) {
 	away := startGateway(t, config(protocol.CodeStoreUnavailable, true))
 	for name, body := range map[string]string{
 		"new client": newBeat, "no JSON": "{", "no object": "[]", "epoch as text": `{"memberEpoch":"7"}`,
+		"depth 10,000": `{"waitMs":` + strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000) + `}`,
 		"escaped name": strings.Replace(newBeat, `"incarnation"`, `"incarn\u0061tion"`, 1),
 	} {
 		require.Equal(t, 503, away.call(t, "POST", beat, body).status, name)

@@ -9,8 +9,13 @@ import (
 	"github.com/redis-stream-coordinator/rsc/services/admin-gateway/internal/route"
 )
 
-// copySize is how much of an answer is copied at a time, in bytes.
-const copySize = 16 << 10
+const (
+	// copySize is how much of an answer is copied at a time, in bytes.
+	copySize = 16 << 10
+	// maxHeader is the largest header that is passed on, in bytes; longer ones are left out.
+	// Together they must not make a head that a service refuses.
+	maxHeader = 4 << 10
+)
 
 // outgoing writes a request anew for a service: the route's method, path and query, and of
 // the caller's headers only those that change what is answered or trace it. So nothing of
@@ -23,7 +28,7 @@ func outgoing(to route.Route, given http.Header, requestID, authorization string
 	}
 	header := make(http.Header, 8)
 	for _, name := range [...]string{"Accept", "If-None-Match", "User-Agent", "Traceparent", "Tracestate"} {
-		if values := given[name]; len(values) > 0 {
+		if values := given[name]; len(values) > 0 && sizeOf(values) <= maxHeader {
 			header[name] = values
 		}
 	}
@@ -38,6 +43,14 @@ func outgoing(to route.Route, given http.Header, requestID, authorization string
 		Method: to.Method, URL: &url.URL{Path: path, RawPath: to.Path, RawQuery: to.Query},
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: header,
 	}
+}
+
+func sizeOf(values []string) int {
+	size := 0
+	for _, value := range values {
+		size += len(value)
+	}
+	return size
 }
 
 // buffers lets answers be copied without setting memory aside for each.

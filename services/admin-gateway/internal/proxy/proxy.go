@@ -16,7 +16,7 @@ import (
 
 const (
 	// maxIdle bounds the unused connections that are kept to one instance.
-	maxIdle = 512
+	maxIdle = 1024
 	// maxHead bounds the head of an upstream's answer, in bytes.
 	maxHead = 64 << 10
 )
@@ -59,6 +59,9 @@ func New(config Config, deps Deps) (*Proxy, error) {
 func poolsOf(config Config) (map[route.Service]*pool, error) {
 	pools := make(map[route.Service]*pool)
 	var problems []error
+	if config.MaxInFlight < 0 {
+		problems = append(problems, fmt.Errorf("requests under way at an instance cannot be %d", config.MaxInFlight))
+	}
 	for service, urls := range config.Upstreams {
 		if service == route.Gateway && len(urls) > 0 {
 			problems = append(problems, errors.New("the gateway is no upstream of itself"))

@@ -3,6 +3,7 @@ package proxy_test
 import (
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -113,7 +114,7 @@ func TestAnswersArePassedOnWithAllowedHeadersOnly(t *testing.T) {
 	require.Equal(t, said{201, answer.header, `{"a":1}`}, answer)
 	answer.header.Del("Date")
 	answer.header.Del("Content-Length")
-	require.Equal(t, http.Header{"Content-Type": {"application/json"}, "Etag": {`"x"`}, "Cache-Control": {"no-cache"}, "X-Request-Id": {"mine"}}, answer.header)
+	require.Equal(t, http.Header{"Content-Type": {"application/json"}, "Etag": {`"x"`}, "Cache-Control": {"no-cache"}, "X-Request-Id": {"mine"}, "X-Content-Type-Options": {"nosniff"}}, answer.header)
 }
 
 func TestA304AndHEADHaveNoBody(t *testing.T) {
@@ -214,5 +215,55 @@ func TestUpstreamsAreHostsAndNothingElse(t *testing.T) {
 	for _, good := range []string{"http://c", "https://c:1/", "http://[::1]:8081"} {
 		_, err := proxy.New(proxy.Config{Upstreams: coordinators(good)}, proxy.Deps{})
 		require.NoError(t, err)
+	}
+}
+
+// What a service says before its answer is not for the caller, and must not take away what
+// the gateway has said itself.
+func TestAnswersBeforeTheAnswerAreNotPassedOn(t *testing.T) {
+	t.Parallel()
+	up := startUpstream(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Link", "</evil>; rel=preload")
+		w.WriteHeader(http.StatusEarlyHints)
+		w.Header().Del("Link")
+		_, _ = io.WriteString(w, "{}")
+	})
+	g := startGateway(t, setup{Config: proxy.Config{Upstreams: coordinators(up.URL)}})
+	answers := g.raw(t, request("GET "+base+"/streams HTTP/1.1", "", host, "X-Request-Id: mine"))
+	require.Len(t, answers, 1)
+	require.Equal(t, 200, answers[0].status)
+	require.Equal(t, "mine", answers[0].header.Get("X-Request-Id"))
+	require.Empty(t, answers[0].header.Get("Link"))
+}
+
+// A caller must not make a service refuse the request that the gateway writes.
+func TestLongHeadersAreLeftOut(t *testing.T) {
+	t.Parallel()
+	up := startUpstream(t, nil)
+	g := startGateway(t, setup{Config: proxy.Config{Upstreams: coordinators(up.URL)}})
+	long := strings.Repeat("x", 5000)
+	require.Equal(t, 200, g.call(t, "GET", base+"/streams", "", "User-Agent: "+long, "Tracestate: "+long[:3000], "Tracestate: "+long[:3000], "Accept: */*").status)
+	seen := up.requests()[0].header
+	require.Equal(t, "*/*", seen.Get("Accept"))
+	require.Empty(t, seen.Get("User-Agent"))
+	require.Empty(t, seen.Get("Tracestate"))
+}
+
+func TestTheConsoleAnswersForItself(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("p", 100<<10)
+	for _, status := range []int{200, 401, 404} {
+		up := startUpstream(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html")
+			w.Header().Set("Content-Security-Policy", "default-src 'self'")
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, long)
+		})
+		g := startGateway(t, setup{Config: proxy.Config{Upstreams: map[route.Service][]string{route.Web: {up.URL}}}, principal: auth.Principal{Name: "ops", Roles: auth.Read}})
+		answer := g.call(t, "GET", "/console/streams", "")
+		require.Equal(t, status, answer.status)
+		require.Equal(t, long, answer.body)
+		require.Equal(t, "default-src 'self'", answer.header.Get("Content-Security-Policy"))
+		require.Equal(t, "ops", g.claims(t, up.requests()[0], auth.AudienceWeb).Subject)
 	}
 }

@@ -38,7 +38,10 @@ func (p *Proxy) limitOf(e *exchange.Exchange) time.Duration {
 	if e.Route.Mutation {
 		return p.timeouts.Mutation
 	}
-	return max(p.timeouts.Read, p.reports.waitOf(e)+p.timeouts.WaitMargin)
+	if wait := p.reports.waitOf(e); wait > 0 {
+		return max(p.timeouts.Read, wait+p.timeouts.WaitMargin)
+	}
+	return p.timeouts.Read
 }
 
 // streaming lets a server's write deadline follow an answer without an end: every piece has

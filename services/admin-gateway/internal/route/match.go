@@ -120,7 +120,9 @@ func (t *Table) takeQuery(r *Route, names bool, rawQuery string) error {
 			return err
 		}
 	}
-	r.Query = values.Encode()
+	if r.Query = values.Encode(); len(r.Query) > maxQuery {
+		return invalid("query has more than %d bytes", maxQuery)
+	}
 	return nil
 }
 

@@ -203,7 +203,7 @@ func TestTheQueryIsWrittenAnew(t *testing.T) {
 	found, err := table.Match(http.MethodGet, base+"/streams", "b=%41&a=1+2&a=%0A")
 	require.NoError(t, err)
 	require.Equal(t, "a=1+2&a=%0A&b=A", found.Query)
-	for _, query := range []string{"a=1;b=2", "a=%zz", ";", "%"} {
+	for _, query := range []string{"a=1;b=2", "a=%zz", ";", "%", "a=" + strings.Repeat("x", 8<<10), strings.Repeat("ä", 2<<10)} {
 		_, err := table.Match(http.MethodGet, base+"/streams", query)
 		requireCode(t, protocol.CodeInvalidRequest, err)
 	}

@@ -25,6 +25,9 @@ const (
 	maxShardIndex = 1 << 20
 	// maxTail is how long a segment of a file's path may be, in bytes.
 	maxTail = 200
+	// maxQuery is how long a query may be when it is written anew, in bytes, so that no
+	// service refuses its head.
+	maxQuery = 8 << 10
 )
 
 const alphanumerics = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
