@@ -15,6 +15,9 @@ func (w *World) checkCommit(prev *group.Group, in group.Input, out group.Output)
 	if next.Lineage != prev.Lineage && !slices.Contains(next.Known, prev.Lineage) {
 		w.violated("I14", "lineage %s does not know its parent %s", next.Lineage, prev.Lineage)
 	}
+	if len(out.Changes) == 0 && changesNothing(prev, next) {
+		w.violated("M4", "a commit changes nothing but what is beside the structure")
+	}
 	w.checkEpochs(prev, next)
 	w.checkTarget(prev, next)
 	w.checkLayout(prev, in, next)
@@ -36,6 +39,13 @@ func (w *World) checkCommit(prev *group.Group, in group.Input, out group.Output)
 			w.fences[c.Member[0]-'a']++
 		}
 	}
+}
+
+// changesNothing tells whether two states differ in nothing but their version.
+func changesNothing(prev, next *group.Group) bool {
+	same := *next
+	same.MetadataVersion = prev.MetadataVersion
+	return sameGroup(prev, &same)
 }
 
 // checkEpochs is E1: fresh epochs come from one counter, each member at most one a commit.

@@ -67,6 +67,7 @@ func (w *World) decide(on *view, in group.Input) group.Output {
 	if len(out.Replies) != len(in.Heartbeats) {
 		w.violated("engine", "%d replies to %d heartbeats", len(out.Replies), len(in.Heartbeats))
 	}
+	w.checkJoin(in, out)
 	if len(in.Heartbeats) == 1 && outdated(on.g, in.Live, in.Heartbeats[0]) {
 		w.visit("outdated")
 		tick := in

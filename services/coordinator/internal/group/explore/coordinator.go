@@ -162,13 +162,14 @@ func (w *World) write(pod int, p *pending, in group.Input, out group.Output, cra
 	var done stored
 	var ok bool
 	if out.Next != nil {
-		before, was := w.store.g, w.damage
+		before, live, was := w.store.g, w.store.live, w.damage
 		if done, ok = w.commit(p.on, out); !ok {
 			return false
 		}
 		w.checkClosed(was, "a commit")
 		c.jumps = p.jumps
 		w.checkCommit(before, in, out)
+		w.checkUnmoved(before, live, in, out)
 	} else if done, ok = w.touch(p.on, out); !ok {
 		return false
 	}

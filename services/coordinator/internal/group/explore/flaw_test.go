@@ -45,7 +45,7 @@ func TestEveryGuardOutsideTheCoreIsNeeded(t *testing.T) {
 			t.Parallel()
 			setup := explore.Mix(flaw, 1, 3, test.faults...)
 			setup.Depth, setup.Flaw, setup.Eager = 80, flaw, test.eager
-			flawed(t, setup, test.from, "I1", "I2", "I3", "I4", "I14", "E1")
+			flawed(t, setup, test.from, "I1", "I2", "I3", "I4", "I14", "E1", "T3")
 		})
 	}
 }
@@ -76,17 +76,18 @@ func TestEveryGuardOfTheSealIsNeeded(t *testing.T) {
 }
 
 // TestEveryGuardOfTheRecordsIsNeeded leaves out what keeps records of producers whose routing
-// is stale: the walks must find one that is lost (I12, P1), or that comes when none may (L3).
+// is stale: the walks must find one that is lost (I12, P1), that comes when none may (L3), or that is sent where none can come (L8).
 func TestEveryGuardOfTheRecordsIsNeeded(t *testing.T) {
 	t.Parallel()
 	for flaw, invariant := range map[string]string{
-		"seals without the second proof": "I12", // MUT20
-		"routing lease not waited for":   "L3",
+		"seals without the second proof":              "I12", // MUT20
+		"routing lease not waited for":                "L3",
+		"routing returns before the seals are undone": "L8", // MUT34
 	} {
 		for _, groups := range []int{1, 2} {
 			t.Run(fmt.Sprint(flaw, groups), func(t *testing.T) {
 				t.Parallel()
-				setup := explore.Reshaped(flaw, 2, 2, 2, explore.Publishes)
+				setup := explore.Reshaped(flaw, 2, 2, 2, explore.Publishes, explore.Rollbacks)
 				setup.Depth, setup.Flaw, setup.Groups = 200, flaw, groups
 				flawed(t, setup, 0, invariant)
 			})

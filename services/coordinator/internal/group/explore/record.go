@@ -56,7 +56,26 @@ func (w *World) storeRecord(on *stream.Stream, next stream.Stream) bool {
 		history = history[1:]
 	}
 	w.stream = &record{rec: next, history: history}
+	w.checkOrders()
 	return true
+}
+
+// checkOrders is L1: while a resharding is under way no other one begins, and no group comes
+// or goes.
+func (w *World) checkOrders() {
+	rec := &w.stream.rec
+	if rec.Resharding == nil {
+		return
+	}
+	if _, err := rec.Scaled("another", rec.ShardCount+1, stream.Order{}, "", w.recordClock()); err == nil {
+		w.violated("L1", "another resharding begins in %s", rec.Resharding.Phase)
+	}
+	if _, err := rec.WithCreating(stream.Group{Name: "new"}, false); err == nil {
+		w.violated("L1", "a group is created in %s", rec.Resharding.Phase)
+	}
+	if _, err := rec.WithState(groupName(0), stream.Deleting); err == nil {
+		w.violated("L1", "a group is deleted in %s", rec.Resharding.Phase)
+	}
 }
 
 // layoutOf is what the stream asks its groups to copy (L1).

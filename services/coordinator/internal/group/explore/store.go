@@ -182,17 +182,15 @@ func (w *World) hear(out group.Output) stored {
 	for _, b := range out.Beats {
 		id := b.Request.MemberID
 		l, _ := s.live.get(id)
-		same := l.Incarnation == b.Request.Incarnation
-		repeats := same && b.Request.Sequence > 0 && b.Request.Sequence <= l.Sequence ||
-			same && b.Request.Sequence == 0 && b.Request.RequestID == l.RequestID
-		if b.Forced || !repeats {
+		applies := b.Forced || !repeats(l, b.Request)
+		if applies {
 			l.Deadline, l.HeardAt = done.clock.Add(w.env.cfg.Lease), done.clock
 			l.Incarnation, l.Sequence, l.RequestID = b.Request.Incarnation, b.Request.Sequence, b.Request.RequestID
 			l.SyncVersion = b.SyncVersion
 			s.live = s.live.with(id, l)
 		}
 		done.deadlines = append(done.deadlines, l.Deadline)
-		done.applied = append(done.applied, b.Forced || !repeats)
+		done.applied = append(done.applied, applies)
 	}
 	for _, n := range out.Newcomers {
 		l, _ := s.live.get(n.Member)
