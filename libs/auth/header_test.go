@@ -1,6 +1,8 @@
 package auth_test
 
 import (
+	"context"
+	"crypto/ed25519"
 	"crypto/hmac"
 	"crypto/sha256"
 	"crypto/sha512"
@@ -12,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/redis-stream-coordinator/rsc/libs/auth"
 )
 
 func TestGoodTokenOfTheForgerIsTaken(t *testing.T) {
@@ -38,6 +42,23 @@ func TestOnlyTheConfiguredAlgorithmIsTaken(t *testing.T) {
 		f.refuses(t, signed, header)
 		f.refuses(t, signed[:strings.LastIndexByte(signed, '.')+1], "no signature, "+header)
 		f.refuses(t, signed[:strings.LastIndexByte(signed, '.')], "two parts, "+header)
+	}
+}
+
+// keysThatFail are those that must not be asked.
+type keysThatFail struct{ t *testing.T }
+
+func (k keysThatFail) PublicKey(context.Context, string) (ed25519.PublicKey, error) {
+	k.t.Error("a key was looked up")
+	return nil, auth.ErrUnknownKey
+}
+
+func TestNoKeyIsLookedUpForAnotherAlgorithm(t *testing.T) {
+	t.Parallel()
+	f := newForger(t)
+	f.Verifier = auth.NewVerifier(keysThatFail{t}, atNow, auth.AudienceAPI)
+	for _, alg := range []string{"none", "HS256", "RS256", "ES256", "PS256"} {
+		f.refuses(t, f.token(f.header(t, map[string]any{"alg": alg}), payload(t, nil)), alg)
 	}
 }
 

@@ -3,7 +3,8 @@ package auth
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 )
 
 // Principal is somebody whose credential was verified, with the rights of now. The zero
@@ -41,12 +42,18 @@ func (p Principal) Reaches(stream string) bool {
 // star at its end, as in "orders*".
 type Scope string
 
-// ParseScope checks a pattern. A star stands at the end only, and not alone with nothing to
-// bound: no scope at all is the way to say every stream.
+// ParseScope checks a pattern: a stream may have the prefix, or one that begins so (storage
+// rules on names). A star stands at the end only, and not alone with nothing to bound: no
+// scope at all is the way to say every stream.
 func ParseScope(pattern string) (Scope, error) {
-	begin, _ := strings.CutSuffix(pattern, "*")
-	if begin == "" || strings.ContainsRune(begin, '*') || !utf8.ValidString(begin) {
-		return "", fmt.Errorf("scope %q is not a stream prefix or the beginning of one with a star at its end", pattern)
+	name, open := strings.CutSuffix(pattern, "*")
+	alone := open && name == ""
+	if open {
+		name += "0" // as the beginning goes on, it may end in a colon
+	}
+	name = name[:min(len(name), protocol.MaxStreamPrefix)] // what is longer covers nothing
+	if alone || protocol.CheckStreamPrefix(name, "") != nil {
+		return "", fmt.Errorf("scope %q is not a stream prefix or the beginning of one with a star at its end", protocol.Echo(pattern))
 	}
 	return Scope(pattern), nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -138,6 +139,26 @@ func TestUnknownIDsLeadToAFetchEvery2Seconds(t *testing.T) {
 		}
 		require.LessOrEqual(t, len(asked), 1+int(time.Since(s.began)/askAgainAfter))
 		require.GreaterOrEqual(t, len(asked), 5)
+	})
+}
+
+func TestIDThatIsNoThumbprintIsNotAskedFor(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		key := invented(t, 0)
+		s, r := remoteOf(t, 0, key)
+		require.True(t, has(t, r, key))
+		pass(t, time.Minute)
+		for _, id := range []string{
+			"", "abcd", "../../etc/passwd", "' OR 1=1 --", encoded(make([]byte, 31)), encoded(make([]byte, 33)),
+			key.ID() + "\n", key.ID() + "=", key.ID()[:42], key.ID()[:42] + "l", strings.Repeat("A", 4000),
+		} {
+			_, err := r.PublicKey(t.Context(), id)
+			require.ErrorIs(t, err, ErrUnknownKey, "%q", id)
+		}
+		require.Len(t, s.times(), 1)
+		require.False(t, has(t, r, invented(t, 1)))
+		require.Len(t, s.times(), 2)
 	})
 }
 

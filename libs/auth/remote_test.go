@@ -131,6 +131,13 @@ func status(code int, text string) http.HandlerFunc {
 	}
 }
 
+func TestKeyUnderAnothersIDIsLeftOut(t *testing.T) {
+	t.Parallel()
+	f, stranger := newForger(t), outsider(t)
+	g := newGateway(t, []byte(strings.Replace(string(stranger.ring.JWKS()), stranger.key.ID(), f.key.ID(), 1)))
+	require.False(t, verifies(t, remote(t, g.URL), stranger.token(f.header(t, nil), payload(t, nil))))
+}
+
 func TestKeysOfOtherKindsInTheSetAreLeftOut(t *testing.T) {
 	t.Parallel()
 	f := newForger(t)
@@ -202,12 +209,6 @@ func TestInventedKeyIDsDoNotMakeTheGatewayBusy(t *testing.T) {
 		require.False(t, verifies(t, keys, f.token(f.header(t, map[string]any{"kid": kid}), payload(t, nil))))
 	}
 	require.LessOrEqual(t, g.asked.Load(), 2+int64(time.Since(began)/(2*time.Second)))
-	before := g.asked.Load()
-	for i := range 1000 {
-		kid := fmt.Sprintf("../../etc/passwd%d", i)
-		require.False(t, verifies(t, keys, f.token(f.header(t, map[string]any{"kid": kid}), payload(t, nil))))
-	}
-	require.Equal(t, before, g.asked.Load(), "an id that is no thumbprint is not asked for")
 	require.True(t, verifies(t, keys, f.token(f.header(t, nil), payload(t, nil))))
 }
 

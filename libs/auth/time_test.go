@@ -76,6 +76,7 @@ func TestTimesAtTheEndOfTheWorldDoNotWrap(t *testing.T) {
 		{"exp": int64(math.MaxInt64) - 62_135_596_800},
 		{"exp": int64(1) << 56},
 		{"exp": 0},
+		{"iat": 0},
 		{"exp": -1},
 		{"iat": int64(math.MinInt64)},
 		{"iat": int64(math.MaxInt64)},
