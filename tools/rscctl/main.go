@@ -19,7 +19,7 @@ func main() {
 	context.AfterFunc(ctx, stop) // the second signal has its usual effect
 	code := cli.Run(ctx, os.Args[1:], cli.Terminal{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.Getenv,
-		InTerminal: isTerminal(os.Stdin), OutTerminal: isTerminal(os.Stdout),
+		InTerminal: isTerminal(os.Stdin), OutTerminal: isTerminal(os.Stdout), Secret: secret,
 	})
 	stop()
 	os.Exit(code)

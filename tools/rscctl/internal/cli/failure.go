@@ -24,6 +24,8 @@ type place struct {
 	stream, group, member, id string
 	// changes tells that the command changes something.
 	changes bool
+	// login tells that the command is a login.
+	login bool
 }
 
 // usageError is a command line that the caller has to correct.
@@ -92,10 +94,12 @@ func (s *session) explain(notes *show.Page, failed *failedError) {
 	if refused.RequestID != "" {
 		notes.Line("  request id: %s", refused.RequestID)
 	}
-	if pause, ok := client.RetryAfter(failed.err); ok {
+	pause, asked := client.RetryAfter(failed.err)
+	if asked {
 		notes.Line("  try again in: %s", pause.Round(time.Second))
 	}
-	notes.Line("  next: %s", nextStep(refused.Code, failed.at))
+	next := s.access(refused.Code, failed.at, pause)
+	notes.Line("  next: %s", orElse(next, nextStep(refused.Code, failed.at)))
 }
 
 // cause is what went wrong, without what the caller knows already.
@@ -122,6 +126,9 @@ func (s *session) withoutAnswer(failed *failedError) string {
 	const unsure = "the change may have been made or not, so look before you repeat it"
 	const check = "check that a coordinator runs there, or name another one with --coordinator or $RSC_COORDINATOR"
 	interrupted := errors.Is(failed.err, context.Canceled)
+	if known := s.access(codeOf(failed.err), failed.at, 0); known != "" {
+		return known
+	}
 	switch {
 	case failed.at.changes && interrupted:
 		return unsure

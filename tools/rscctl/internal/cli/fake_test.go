@@ -39,6 +39,7 @@ type fake struct {
 	mu    sync.Mutex
 	asked []string // METHOD path
 	sent  []string // bodies, in the same order
+	auths []string // Authorization headers, in the same order
 }
 
 func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -47,6 +48,7 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	call := r.Method + " " + strings.TrimPrefix(r.RequestURI, protocol.BasePath)
 	body, _ := io.ReadAll(r.Body)
 	f.asked, f.sent = append(f.asked, call), append(f.sent, string(body))
+	f.auths = append(f.auths, r.Header.Get("Authorization"))
 	if len(f.answers[call]) == 0 {
 		refuse(w, refused{protocol.CodeNotFound, "the test answers no " + call})
 		return
@@ -108,11 +110,21 @@ type scene struct {
 	in         string
 	person     bool // at both ends
 	env        map[string]string
-	onlyOutput bool // a person sees the output, and cannot be asked
+	onlyOutput bool     // a person sees the output, and cannot be asked
+	secrets    []string // what the person types when asked for secrets
 }
 
 func (s scene) terminal(out, err io.Writer) Terminal {
 	return Terminal{
+		Secret: func(_ context.Context, prompt string) (string, error) {
+			if len(s.secrets) == 0 {
+				return "", context.Canceled // the person has had enough
+			}
+			typed := s.secrets[0]
+			s.secrets = s.secrets[1:]
+			_, failed := io.WriteString(err, prompt)
+			return typed, failed
+		},
 		In: strings.NewReader(s.in), Out: out, Err: err,
 		InTerminal: s.person, OutTerminal: s.person || s.onlyOutput,
 		Env: func(name string) string {

@@ -37,8 +37,14 @@ func nextStep(code protocol.Code, at place) string {
 		return fmt.Sprintf("see what keeps each shard with: rscctl migrations show %s", at.stream)
 	case protocol.CodeShardCountMismatch:
 		return "the stream has another count; leave the count out, or scale the stream"
+	case protocol.CodeUnauthorized, protocol.CodeForbidden:
+		return "log in as somebody who may do that, with: rscctl login --user NAME"
+	case protocol.CodeAuditUnavailable:
+		return "changes are refused while they cannot be audited; the gateway's log says what is wrong with audit.sink"
+	case protocol.CodeUpstreamUnavailable, protocol.CodeUpstreamFailed:
+		return "the gateway reaches no coordinator that answers; check that one runs, and what the gateway's log says"
 	case protocol.CodeStateVersionConflict, protocol.CodeStateMutexUnavailable, protocol.CodeTerminating,
-		protocol.CodeRateLimitExceeded:
+		protocol.CodeRateLimitExceeded, protocol.CodeOverloaded, protocol.CodeIdempotencyKeyInUse:
 		return "try again in some seconds"
 	case protocol.CodeStoreUnavailable, protocol.CodeProvisioningFailed, protocol.CodeRedisNotConfigured:
 		return "see what is wrong with: rscctl health; then check Redis and the coordinator's log"

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// defaultCoordinator is where a coordinator listens without settings.
-	defaultCoordinator = "http://127.0.0.1:8081"
+	// defaultCoordinator is where a gateway listens without settings.
+	defaultCoordinator = "http://127.0.0.1:8080"
 	// defaultTimeout is as long as a coordinator works on one change.
 	defaultTimeout = time.Minute
 )
@@ -21,6 +21,10 @@ orders:1, … Consumer groups read it: the members of a group share the shards, 
 moment at most one member of a group may read a shard. A change of the shard count, a
 resharding, is one for all groups of the stream. The coordinators carry it out by
 themselves, so rscctl may be stopped at any time.
+
+Ask the gateway, which knows who may do what: rscctl login makes you known to it. A
+coordinator that is asked directly shows what it knows, and takes changes from the gateway
+only. $RSC_TOKEN or --token-file bring a token along without a login.
 
 What changes something needs --reason. It is kept in the history of the group with the
 name in --requested-by. Changes that move or remove shards show their plan first and
@@ -36,7 +40,8 @@ const rootExamples = `  rscctl streams create orders --shards 4 --group billing 
   rscctl streams scale orders 8 --reason "more load" --watch
   rscctl shards orders billing
   rscctl events orders billing --follow
-  RSC_COORDINATOR=http://coordinator:8081 rscctl streams list --output json`
+  rscctl login --user ops
+  RSC_COORDINATOR=https://gateway.example.com rscctl streams list --output json`
 
 // root returns the command line with all its commands.
 func (s *session) root() *cobra.Command {
@@ -49,14 +54,15 @@ func (s *session) root() *cobra.Command {
 	}
 	flags := root.PersistentFlags()
 	flags.StringVarP(&s.coordinator, "coordinator", "c", "",
-		"`URL` of the coordinator or gateway; default $RSC_COORDINATOR, else "+defaultCoordinator)
+		"`URL` of the gateway or coordinator; default $RSC_COORDINATOR, else "+defaultCoordinator)
+	flags.StringVar(&s.tokenFile, "token-file", "", "`file` with a token; default $RSC_TOKEN, else the login that is kept")
 	flags.StringVarP(&s.output, "output", "o", outputTable, "table for people, json for programs: the API's answer")
 	flags.DurationVar(&s.timeout, "timeout", defaultTimeout, "how long one request may take")
 	flags.StringVar(&s.requestedBy, "requested-by", "", "`name` of who asks for a change; default $USER")
 	flags.StringVar(&s.reason, "reason", "", "why a change is made; every change needs one")
 	root.AddCommand(
 		s.streams(), s.groups(), s.members(), s.shards(), s.events(), s.migrations(), s.repair(), s.audit(),
-		s.health(), s.version(),
+		s.health(), s.version(), s.login(), s.logout(), s.hashPassword(),
 	)
 	return root
 }

@@ -34,6 +34,9 @@ type Terminal struct {
 	InTerminal, OutTerminal bool
 	// Env reads an environment variable, "" when it is not set.
 	Env func(name string) string
+	// Secret asks the person at the terminal for what is not shown while it is typed. It
+	// returns ctx.Err() soon after ctx has ended. Nil where nobody can be asked.
+	Secret func(ctx context.Context, prompt string) (string, error)
 }
 
 // Run carries one command line out and returns the exit code. It returns soon after ctx
@@ -68,14 +71,19 @@ type session struct {
 	timeout     time.Duration
 	requestedBy string
 	reason      string
+	tokenFile   string
 
+	credential credential
 	understood bool // the command line is a command's; what fails now is not its fault
 	transport  http.RoundTripper
 	admin      *client.Admin
 }
 
+// offline marks commands that carry no token.
+const offline = "offline"
+
 // open checks the global flags and prepares the connection, before any command runs.
-func (s *session) open(*cobra.Command, []string) error {
+func (s *session) open(cmd *cobra.Command, _ []string) error {
 	if s.output != outputTable && s.output != outputJSON {
 		return usage("--output is %q; it is table or json", s.output)
 	}
@@ -84,19 +92,33 @@ func (s *session) open(*cobra.Command, []string) error {
 	}
 	s.coordinator = orElse(s.coordinator, orElse(s.Env("RSC_COORDINATOR"), defaultCoordinator))
 	s.requestedBy = orElse(s.requestedBy, s.Env("USER"))
+	var err error
+	if s.admin, err = s.connect(s.bearer); err != nil {
+		// The URL is not repeated: what is wrong with it may be that it holds a password.
+		return usage("--coordinator or $RSC_COORDINATOR: %v; an example is %s", err, defaultCoordinator)
+	}
+	if cmd.Annotations[offline] == "" {
+		if err := s.findToken(); err != nil {
+			return err
+		}
+	}
+	s.understood = true
+	return nil
+}
+
+// connect returns the administration of the coordinator for who has the tokens of source.
+func (s *session) connect(source client.TokenSource) (*client.Admin, error) {
 	c, err := client.New(client.Options{
-		CoordinatorURL: s.coordinator,
+		CoordinatorURL: s.coordinator, TokenSource: source,
 		HTTPClient: &http.Client{
 			Transport: s.transport, Timeout: s.timeout,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	})
 	if err != nil {
-		// The URL is not repeated: what is wrong with it may be that it holds a password.
-		return usage("--coordinator or $RSC_COORDINATOR: %v; an example is %s", err, defaultCoordinator)
+		return nil, err
 	}
-	s.admin, s.understood = c.Admin(), true
-	return nil
+	return c.Admin(), nil
 }
 
 // emit prints an answer in the form asked for.
