@@ -13,14 +13,13 @@ type digest [sha256.Size]byte
 // digestOf returns the digest of texts; their lengths count, so that the border between two
 // cannot be moved.
 func digestOf(texts ...string) digest {
-	sum := sha256.New()
+	var buffer [128]byte
+	data := buffer[:0]
 	for _, text := range texts {
-		var size [8]byte
-		binary.BigEndian.PutUint64(size[:], uint64(len(text)))
-		sum.Write(size[:])
-		sum.Write([]byte(text))
+		data = binary.BigEndian.AppendUint64(data, uint64(len(text)))
+		data = append(data, text...)
 	}
-	return digest(sum.Sum(nil))
+	return sha256.Sum256(data)
 }
 
 // book keeps the tallies that were asked for last, so many of them at most. One that is in

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -206,9 +207,7 @@ func (g *gate) ask(t testing.TB, a asked) said {
 	e := &exchange.Exchange{Began: g.clock.Now(), Route: a.route, Body: []byte(a.body)}
 	e.Client.Address = netip.MustParseAddr(from)
 	r := httptest.NewRequestWithContext(exchange.With(ctx, e), a.route.Method, "http://gateway.example/coord/v1", strings.NewReader(a.body))
-	for name, values := range a.header {
-		r.Header[name] = values
-	}
+	maps.Copy(r.Header, a.header)
 	got := said{exchange: e}
 	inner := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		got.passed = true
@@ -267,4 +266,10 @@ func (l *locked) Write(line []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.to.Write(line)
+}
+
+// canceled returns a context that the caller ends.
+func canceled(t testing.TB) (context.Context, context.CancelFunc) {
+	t.Helper()
+	return context.WithCancel(t.Context())
 }

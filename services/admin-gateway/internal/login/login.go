@@ -82,8 +82,8 @@ func (s *Service) noteRefusal(r *http.Request, name string, err error) {
 	if _, known := s.deps.Users.Principal(name); !known {
 		name = ""
 	}
-	level, locked := slog.LevelWarn, new(lockedError)
-	if errors.As(err, &locked) {
+	level := slog.LevelWarn
+	if _, locked := errors.AsType[*lockedError](err); locked {
 		level = slog.LevelDebug
 	}
 	from := exchange.Of(r.Context()).Client.Address.String()

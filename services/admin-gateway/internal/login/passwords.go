@@ -45,7 +45,8 @@ type passwords struct {
 	secret []byte
 
 	mu sync.Mutex
-	// flights are the checks that are under way, remembered the right ones with the time until which they are.
+	// flights are the checks that are under way, remembered the right ones with the time until
+	// which they are.
 	flights    map[checkKey]*flight
 	remembered map[checkKey]time.Time
 }
@@ -75,30 +76,8 @@ func newPasswords(directory *users.Directory, locks *Lockout, now func() time.Ti
 // *protocol.Error with OVERLOADED. With remembered, a password that was right within the last
 // minute, by the table of now, is not hashed again.
 func (p *passwords) check(ctx context.Context, name, password string, from netip.Addr, remembered bool) (auth.Principal, error) {
-	key := p.key(name, password)
-	for {
-		if wait := p.locks.Wait(name, from); wait > 0 {
-			return auth.Principal{}, &lockedError{wait}
-		}
-		if remembered && p.remembers(key) {
-			break
-		}
-		f, mine := p.join(key)
-		if mine {
-			p.fly(ctx, key, f, name, password, from)
-		}
-		select {
-		case <-f.done:
-		case <-ctx.Done():
-			return auth.Principal{}, overloaded().Because(ctx.Err())
-		}
-		if locked := new(lockedError); !mine && errors.As(f.err, &locked) {
-			continue // another address was refused; this one asks for itself
-		}
-		if f.err != nil {
-			return auth.Principal{}, f.err
-		}
-		break
+	if err := p.compare(ctx, name, password, from, remembered); err != nil {
+		return auth.Principal{}, err
 	}
 	principal, known := p.users.Principal(name)
 	if !known {
@@ -106,6 +85,30 @@ func (p *passwords) check(ctx context.Context, name, password string, from netip
 	}
 	p.locks.Prove(name, from)
 	return principal, nil
+}
+
+// compare joins the check of the name with the password, or makes it.
+func (p *passwords) compare(ctx context.Context, name, password string, from netip.Addr, remembered bool) error {
+	key := p.key(name, password)
+	for {
+		if wait := p.locks.Wait(name, from); wait > 0 {
+			return &lockedError{wait}
+		}
+		f, mine := p.join(key, remembered)
+		if mine {
+			p.fly(ctx, key, f, name, password, from)
+			return f.err
+		}
+		select {
+		case <-f.done:
+		case <-ctx.Done():
+			return overloaded().Because(ctx.Err())
+		}
+		if _, locked := errors.AsType[*lockedError](f.err); !locked {
+			return f.err
+		}
+		// Another address was refused. This one asks for itself.
+	}
 }
 
 // key returns what a check is known by. The generation is read before the check: what is
@@ -122,16 +125,22 @@ func (p *passwords) key(name, password string) checkKey {
 	return key
 }
 
-// join returns the check of the key that is under way, or a new one, which the caller flies.
-func (p *passwords) join(key checkKey) (f *flight, mine bool) {
+// join returns the check of the key that is under way, with remembered also one that has
+// ended well, or a new one, which the caller flies.
+func (p *passwords) join(key checkKey, remembered bool) (joined *flight, mine bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if f = p.flights[key]; f != nil {
-		return f, false
+	if until, known := p.remembered[key]; remembered && known && p.now().Before(until) {
+		landed := &flight{done: make(chan struct{})}
+		close(landed.done)
+		return landed, false
 	}
-	f = &flight{done: make(chan struct{}), err: overloaded()}
-	p.flights[key] = f
-	return f, true
+	if flying := p.flights[key]; flying != nil {
+		return flying, false
+	}
+	fresh := &flight{done: make(chan struct{}), err: overloaded()}
+	p.flights[key] = fresh
+	return fresh, true
 }
 
 // fly checks a password. It does so to the end when the caller has gone away, else a guess
@@ -179,13 +188,6 @@ func (p *passwords) remember(key checkKey) {
 	if len(p.remembered) < maxRemembered {
 		p.remembered[key] = now.Add(rememberFor)
 	}
-}
-
-func (p *passwords) remembers(key checkKey) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	until, known := p.remembered[key]
-	return known && p.now().Before(until)
 }
 
 func overloaded() *protocol.Error {

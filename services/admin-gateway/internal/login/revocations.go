@@ -2,6 +2,7 @@ package login
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 
@@ -80,4 +81,11 @@ func (l *LocalRevocations) sweep(now time.Time) {
 			delete(l.until, id)
 		}
 	}
+}
+
+// all returns what is kept.
+func (l *LocalRevocations) all() map[string]time.Time {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return maps.Clone(l.until)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"strconv"
 	"sync"
 	"time"
@@ -19,8 +20,8 @@ import (
 const (
 	pollEvery   = time.Second
 	pollTimeout = 3 * time.Second
-	// readEvery is after how many polls the whole set is read though nothing has changed, for
-	// a Redis that has lost what it had.
+	// readEvery is after how many polls the whole set is read though nothing has changed, and
+	// what is over removed from it.
 	readEvery = 60
 	// keepOver is how long a revocation that is over stays in Redis, for gateways whose clock
 	// is behind.
@@ -32,7 +33,7 @@ const (
 // RedisRevocations is the Revocations of several gateways. They share a sorted set, with the
 // ends of the tokens as scores, that each reads within a second of a change. While Redis is
 // away, what was known counts on, and what is revoked counts at this gateway; it is shared
-// when Redis is back. It is safe for concurrent use.
+// when Redis is back, and so is what a Redis without persistence has lost. It is safe for concurrent use.
 type RedisRevocations struct {
 	known *LocalRevocations
 	rdb   redis.UniversalClient
@@ -135,10 +136,7 @@ func (r *RedisRevocations) poll(ctx context.Context) {
 
 func (r *RedisRevocations) sendUnsent(ctx context.Context) error {
 	r.mu.Lock()
-	waiting := make(map[string]time.Time, len(r.unsent))
-	for id, until := range r.unsent {
-		waiting[id] = until
-	}
+	waiting := maps.Clone(r.unsent)
 	r.mu.Unlock()
 	for id, until := range waiting {
 		if err := r.send(ctx, id, until); err != nil {
@@ -151,6 +149,15 @@ func (r *RedisRevocations) sendUnsent(ctx context.Context) error {
 	return nil
 }
 
+// sendAgain makes all that is known here be shared again: Redis has fewer changes than it
+// had, so it has lost some.
+func (r *RedisRevocations) sendAgain() {
+	known := r.known.all()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	maps.Copy(r.unsent, known)
+}
+
 func (r *RedisRevocations) read(ctx context.Context) error {
 	revision, err := r.rdb.ZScore(ctx, r.key, revisionMember).Result()
 	if err != nil && !errors.Is(err, redis.Nil) {
@@ -159,6 +166,9 @@ func (r *RedisRevocations) read(ctx context.Context) error {
 	if revision == r.revision && r.polls%readEvery != 0 {
 		r.polls++
 		return nil
+	}
+	if revision > r.revision {
+		r.sendAgain()
 	}
 	now := r.now()
 	var found *redis.ZSliceCmd

@@ -68,15 +68,13 @@ func New(cfg Config, deps Deps) *Service {
 
 // refuse answers with an error, which it notes in the exchange.
 func (s *Service) refuse(w http.ResponseWriter, r *http.Request, err error) {
-	var locked *lockedError
-	if errors.As(err, &locked) {
+	if locked, ok := errors.AsType[*lockedError](err); ok {
 		seconds := int(math.Ceil(locked.wait.Seconds()))
 		w.Header().Set("Retry-After", strconv.Itoa(seconds))
 		err = protocol.Errorf(protocol.CodeRateLimitExceeded,
 			"too many failed logins with this user name or from this address, try again in %d s", seconds)
 	}
-	var refusal *protocol.Error
-	if errors.As(err, &refusal) {
+	if refusal, ok := errors.AsType[*protocol.Error](err); ok {
 		exchange.Of(r.Context()).Code = refusal.Code
 		if refusal.Code == protocol.CodeUnauthorized {
 			challenge(w.Header(), r)

@@ -50,7 +50,7 @@ func NewTable(list []User, options ...Option) (*Table, error) {
 	for _, option := range options {
 		option(t)
 	}
-	if err := t.addAll(list); err != nil {
+	if err := t.addAll(list, User.hash); err != nil {
 		return nil, err
 	}
 	if len(t.decoys) == 0 {
@@ -59,29 +59,41 @@ func NewTable(list []User, options ...Option) (*Table, error) {
 	return t, nil
 }
 
-func (t *Table) addAll(list []User) error {
+// Validate returns the error that NewTable would, without the time that it takes to hash plain
+// passwords.
+func Validate(list []User) error {
+	t := &Table{entries: make(map[string]entry, len(list))}
+	return t.addAll(list, func(user User) (auth.PasswordHash, error) {
+		if user.Hash == "" {
+			return auth.PasswordHash{}, nil
+		}
+		return user.hash()
+	})
+}
+
+func (t *Table) addAll(list []User, hash func(User) (auth.PasswordHash, error)) error {
 	var problems []error
 	for i, user := range list {
-		if err := t.add(user); err != nil {
+		if err := t.add(user, hash); err != nil {
 			problems = append(problems, fmt.Errorf("user %d (%q): %w", i, protocol.Echo(user.Name), err))
 		}
 	}
 	return errors.Join(problems...)
 }
 
-func (t *Table) add(user User) error {
+func (t *Table) add(user User, hash func(User) (auth.PasswordHash, error)) error {
 	problem := user.check()
 	if _, twice := t.entries[user.Name]; twice {
 		problem = errors.Join(problem, errors.New("is there twice"))
 	}
-	var hash auth.PasswordHash
+	var made auth.PasswordHash
 	if user.Hash != "" || problem == nil {
 		var err error
-		hash, err = user.hash()
+		made, err = hash(user)
 		problem = errors.Join(problem, err)
 	}
-	t.entries[user.Name] = entry{principal: user.principal(), hash: hash}
-	t.decoys = append(t.decoys, hash)
+	t.entries[user.Name] = entry{principal: user.principal(), hash: made}
+	t.decoys = append(t.decoys, made)
 	return problem
 }
 
