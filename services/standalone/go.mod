@@ -9,6 +9,7 @@ require github.com/redis-stream-coordinator/rsc/libs/testkit v0.0.0
 require (
 	github.com/alicebob/miniredis/v2 v2.40.0
 	github.com/oklog/ulid/v2 v2.1.2
+	github.com/redis-stream-coordinator/rsc/services/admin-gateway v0.0.0
 	github.com/redis-stream-coordinator/rsc/services/coordinator v0.0.0
 	github.com/redis/go-redis/v9 v9.23.0
 	github.com/spf13/cobra v1.10.2
@@ -17,8 +18,6 @@ require (
 )
 
 require (
-	github.com/MicahParks/jwkset v0.11.4 // indirect
-	github.com/MicahParks/keyfunc/v3 v3.9.2 // indirect
 	github.com/cenkalti/backoff/v5 v5.0.3 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/go-chi/chi/v5 v5.5.0 // indirect
@@ -32,13 +31,14 @@ require (
 	github.com/mitchellh/copystructure v1.2.0 // indirect
 	github.com/mitchellh/reflectwalk v1.0.2 // indirect
 	github.com/spf13/pflag v1.1.0 // indirect
+	github.com/swaggest/swgui v1.8.5 // indirect
 	github.com/twmb/murmur3 v1.2.2 // indirect
+	github.com/vearutop/statigz v1.4.0 // indirect
 	github.com/yuin/gopher-lua v1.1.1 // indirect
 	go.uber.org/atomic v1.12.0 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
 	golang.org/x/crypto v0.59.0 // indirect
 	golang.org/x/sys v0.50.0 // indirect
-	golang.org/x/time v0.15.0 // indirect
 )
 
 replace github.com/redis-stream-coordinator/rsc/libs => ../../libs
@@ -46,3 +46,5 @@ replace github.com/redis-stream-coordinator/rsc/libs => ../../libs
 replace github.com/redis-stream-coordinator/rsc/libs/testkit => ../../libs/testkit
 
 replace github.com/redis-stream-coordinator/rsc/services/coordinator => ../coordinator
+
+replace github.com/redis-stream-coordinator/rsc/services/admin-gateway => ../admin-gateway

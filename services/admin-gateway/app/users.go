@@ -9,8 +9,30 @@ import (
 	"github.com/redis-stream-coordinator/rsc/services/admin-gateway/internal/users"
 )
 
-// table returns the users of the settings.
+// table returns the users of the settings. It hashes plain passwords, which takes a while.
 func (a API) table() (*users.Table, error) {
+	list, err := a.list()
+	if err != nil {
+		return nil, err
+	}
+	table, err := users.NewTable(list)
+	if err != nil {
+		return nil, fmt.Errorf("api.users: %w", err)
+	}
+	return table, nil
+}
+
+// validateUsers returns what is wrong with the users.
+func (a API) validateUsers() error {
+	list, err := a.list()
+	if invalid := users.Validate(list); invalid != nil {
+		err = errors.Join(err, fmt.Errorf("api.users: %w", invalid))
+	}
+	return err
+}
+
+// list returns the users with those that other settings make.
+func (a API) list() ([]users.User, error) {
 	given := a.Users
 	if admin, is := a.admin(); is {
 		given = append([]User{admin}, given...)
@@ -24,14 +46,7 @@ func (a API) table() (*users.Table, error) {
 		}
 		list = append(list, user)
 	}
-	if err := errors.Join(problems...); err != nil {
-		return nil, err
-	}
-	table, err := users.NewTable(list)
-	if err != nil {
-		return nil, fmt.Errorf("api.users: %w", err)
-	}
-	return table, nil
+	return list, errors.Join(problems...)
 }
 
 // admin returns the user of admin-username. In development one exists where there are no
@@ -39,7 +54,7 @@ func (a API) table() (*users.Table, error) {
 func (a API) admin() (User, bool) {
 	password := a.AdminPassword
 	if password == "" && a.Dev && len(a.Users) == 0 {
-		password = defaultPassword
+		password = DefaultPassword
 	}
 	return User{Username: a.AdminUsername, Password: password, Roles: []string{"ADMIN"}}, password != ""
 }

@@ -13,11 +13,12 @@ import (
 	"github.com/redis-stream-coordinator/rsc/services/admin-gateway/internal/address"
 )
 
-// The credentials of the original service's examples, which everybody knows.
-const (
-	defaultUser     = "admin"
-	defaultPassword = "password"
-)
+// DefaultPassword is the password of the original service's examples, which everybody knows.
+// In development it is that of api.admin-username where the settings name no users.
+const DefaultPassword = "password"
+
+// defaultUser is the user of those examples.
+const defaultUser = "admin"
 
 // Validate reports every problem at once and names the keys. Outside of development it
 // refuses what is weak: plain or default passwords, a missing or short secret, no users
@@ -86,10 +87,7 @@ func (a API) validate() error {
 	if a.TokenKeyFile != "" && a.TokenSecret == "" {
 		problems = append(problems, errors.New("api.token-secret is empty; sessions need one beside api.token-key-file"))
 	}
-	if _, err := a.table(); err != nil {
-		problems = append(problems, err)
-	}
-	return errors.Join(append(problems, a.RateLimit.validate())...)
+	return errors.Join(append(problems, a.validateUsers(), a.RateLimit.validate())...)
 }
 
 func (l RateLimit) validate() error {
@@ -130,7 +128,7 @@ func (a API) weaknesses() []error {
 	for i, user := range a.Users {
 		switch {
 		case user.Password == "":
-		case user.Username == defaultUser && user.Password == defaultPassword:
+		case user.Username == defaultUser && user.Password == DefaultPassword:
 			found = append(found, fmt.Errorf("api.users[%d] has the password that everybody knows; use password-hash (rscctl hash-password)", i))
 		default:
 			found = append(found, fmt.Errorf("api.users[%d] has a plain password; use password-hash (rscctl hash-password)", i))

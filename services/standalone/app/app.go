@@ -1,5 +1,5 @@
-// Package app runs the suite in one process: a coordinator, its own Redis where none is
-// given, and traffic to look at. Another program may run it too.
+// Package app runs the suite in one process: the gateway, a coordinator behind it, its own
+// Redis where none is given, and traffic to look at. Another program may run it too.
 package app
 
 import (
@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -16,7 +15,6 @@ import (
 	"github.com/redis-stream-coordinator/rsc/libs/client"
 	"github.com/redis-stream-coordinator/rsc/libs/clock"
 	"github.com/redis-stream-coordinator/rsc/libs/redisx"
-	coordinator "github.com/redis-stream-coordinator/rsc/services/coordinator/app"
 	"github.com/redis-stream-coordinator/rsc/services/standalone/internal/demo"
 	"github.com/redis-stream-coordinator/rsc/services/standalone/internal/embedded"
 )
@@ -84,12 +82,16 @@ func introduce(out io.Writer, own *embedded.Redis) {
 
 // runOn runs the rest on the Redis of the settings.
 func runOn(ctx context.Context, o Options) error {
+	o, demoLogin, err := withDemoUser(o)
+	if err != nil {
+		return err
+	}
 	rdb, err := dial(ctx, o.Settings)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = rdb.Close() }()
-	serving, err := serve(ctx, o)
+	serving, err := serve(ctx, o, rdb)
 	if err != nil {
 		return err
 	}
@@ -97,16 +99,16 @@ func runOn(ctx context.Context, o Options) error {
 		fmt.Fprintln(o.Out, "standalone: no demo; Ctrl-C ends it")
 		select {
 		case <-ctx.Done():
-		case <-serving.ended:
+		case <-serving.ended():
 		}
 		return serving.stop()
 	}
-	return errors.Join(runDemo(ctx, o, serving, rdb), serving.stop())
+	return errors.Join(runDemo(ctx, o, serving.gateway.url, rdb, demoLogin), serving.stop())
 }
 
 // dial connects to Redis and sees that it answers.
 func dial(ctx context.Context, settings Settings) (redis.UniversalClient, error) {
-	options, err := settings.coordinator().Redis.Options("rsc-standalone")
+	options, err := settings.resolved().Coordinator.Redis.Options("rsc-standalone")
 	if err != nil {
 		return nil, err
 	}
@@ -124,45 +126,10 @@ func dial(ctx context.Context, settings Settings) (redis.UniversalClient, error)
 	return rdb, nil
 }
 
-// server is the coordinator while it serves.
-type server struct {
-	url    string
-	ended  chan struct{}
-	err    error // once ended is closed
-	cancel context.CancelFunc
-}
-
-// serve starts the coordinator. It outlasts ctx, so that what runs on it can leave.
-func serve(ctx context.Context, o Options) (*server, error) {
-	cfg := o.Settings.coordinator()
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", cfg.Listen)
-	if err != nil {
-		return nil, fmt.Errorf("listen on %s: %w; choose another address with --addr", cfg.Listen, err)
-	}
-	app, err := coordinator.New(ctx, cfg, coordinator.Deps{Logger: o.Log})
-	if err != nil {
-		return nil, errors.Join(err, listener.Close())
-	}
-	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	s := &server{url: "http://" + listener.Addr().String(), ended: make(chan struct{}), cancel: cancel}
-	go func() {
-		defer close(s.ended)
-		s.err = app.Serve(own, listener)
-	}()
-	fmt.Fprintf(o.Out, "standalone: API on %s%s\n", s.url, cfg.API.BasePath)
-	return s, nil
-}
-
-func (s *server) stop() error {
-	s.cancel()
-	<-s.ended
-	return s.err
-}
-
 // runDemo runs the demo until ctx or its time ends.
-func runDemo(ctx context.Context, o Options, on *server, rdb redis.UniversalClient) error {
+func runDemo(ctx context.Context, o Options, url string, rdb redis.UniversalClient, login *client.Login) error {
 	sdk, err := client.New(client.Options{
-		CoordinatorURL: on.url, BasePath: o.Settings.API.BasePath, Redis: rdb, Logger: o.Log,
+		CoordinatorURL: url, BasePath: o.Settings.Gateway.API.BasePath, Redis: rdb, Logger: o.Log, Login: login,
 	})
 	if err != nil {
 		return fmt.Errorf("demo: %w", err)

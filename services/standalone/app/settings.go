@@ -1,50 +1,97 @@
 package app
 
 import (
+	"errors"
 	"reflect"
 
 	"github.com/redis-stream-coordinator/rsc/libs/config"
+	"github.com/redis-stream-coordinator/rsc/libs/settings"
+	gateway "github.com/redis-stream-coordinator/rsc/services/admin-gateway/app"
 	coordinator "github.com/redis-stream-coordinator/rsc/services/coordinator/app"
 )
 
-// Settings are those of the coordinator, with other defaults: it listens on the loopback
-// interface, takes changes from everybody who is there, and as long as nothing is said about
-// Redis, the process brings its own.
-type Settings coordinator.Config
+// Settings are those of the parts, with other defaults: everything listens on the loopback
+// interface, the gateway is in development mode, and as long as nothing is said about Redis,
+// the process brings its own.
+type Settings struct {
+	Coordinator coordinator.Config
+	Gateway     gateway.Config
+}
 
-// DefaultSettings returns the settings that hold where nothing else is said.
-func DefaultSettings() Settings {
-	settings := Settings(coordinator.DefaultConfig())
-	settings.Listen = "127.0.0.1:8080"
-	settings.API.Dev = true
-	settings.Redis = coordinator.Redis{}
-	settings.Log.Level = "warn" // the screen belongs to the demo
-	return settings
+// LoadSettings reads the settings of all parts from one file and environment. The error
+// lists every problem.
+func LoadSettings(file string, environ []string) (Settings, error) {
+	defaults := DefaultSettings()
+	inner, err := config.Load(inner(defaults.Coordinator), config.Source{File: file, Environ: environ, Ignore: coordinator.OtherSections()})
+	outer, err2 := config.Load(outer(defaults.Gateway), config.Source{File: file, Environ: environ, Ignore: gateway.OtherSections()})
+	return Settings{Coordinator: coordinator.Config(inner), Gateway: gateway.Config(outer)}, errors.Join(err, err2)
+}
+
+// inner and outer are settings in which nothing need be said about Redis.
+type (
+	inner coordinator.Config
+	outer gateway.Config
+)
+
+// Validate implements config.Validator.
+func (i inner) Validate() error {
+	i.Redis = usual(i.Redis)
+	return coordinator.Config(i).Validate()
 }
 
 // Validate implements config.Validator.
-func (s Settings) Validate() error { return s.coordinator().Validate() }
+func (o outer) Validate() error {
+	o.Redis = usual(o.Redis)
+	return gateway.Config(o).Validate()
+}
+
+// DefaultSettings returns the settings that hold where nothing else is said.
+func DefaultSettings() Settings {
+	s := Settings{Coordinator: coordinator.DefaultConfig(), Gateway: gateway.DefaultConfig()}
+	s.Coordinator.Listen = "127.0.0.1:0"
+	s.Gateway.Gateway.Listen = "127.0.0.1:8080"
+	s.Gateway.API.Dev = true
+	s.Gateway.API.SecureCookies = false
+	s.Gateway.Audit.Sink = gateway.SinkRedis
+	s.Coordinator.Redis, s.Gateway.Redis = settings.Redis{}, settings.Redis{}
+	s.Coordinator.Log.Level, s.Gateway.Log.Level = "warn", "warn" // the screen belongs to the demo
+	return s
+}
+
+// Validate reports every problem of all parts.
+func (s Settings) Validate() error {
+	s = s.resolved()
+	return errors.Join(s.Coordinator.Validate(), s.Gateway.Validate())
+}
 
 // WithRedis returns the settings with the Redis of a URL; user, password and TLS stay where
 // the URL has none.
 func (s Settings) WithRedis(url string) Settings {
-	s.Redis.URL = config.Secret(url)
+	s.Coordinator.Redis.URL, s.Gateway.Redis.URL = config.Secret(url), config.Secret(url)
 	return s
 }
 
 // bringsRedis tells whether nothing was said about Redis.
-func (s Settings) bringsRedis() bool { return reflect.DeepEqual(s.Redis, coordinator.Redis{}) }
+func (s Settings) bringsRedis() bool {
+	return reflect.DeepEqual(s.Coordinator.Redis, settings.Redis{})
+}
 
-// coordinator returns the settings with the usual host and port where none was given.
-func (s Settings) coordinator() coordinator.Config {
-	usual := coordinator.DefaultConfig().Redis
-	if s.Redis.URL == "" && len(s.Redis.Addresses) == 0 {
-		if s.Redis.Host == "" {
-			s.Redis.Host = usual.Host
+// resolved returns the settings with the usual host and port of Redis where none was given.
+func (s Settings) resolved() Settings {
+	s.Coordinator.Redis = usual(s.Coordinator.Redis)
+	s.Gateway.Redis = s.Coordinator.Redis
+	return s
+}
+
+func usual(redis settings.Redis) settings.Redis {
+	known := coordinator.DefaultConfig().Redis
+	if redis.URL == "" && len(redis.Addresses) == 0 {
+		if redis.Host == "" {
+			redis.Host = known.Host
 		}
-		if s.Redis.Port == 0 {
-			s.Redis.Port = usual.Port
+		if redis.Port == 0 {
+			redis.Port = known.Port
 		}
 	}
-	return coordinator.Config(s)
+	return redis
 }

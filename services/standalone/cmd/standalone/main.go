@@ -14,9 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/spf13/cobra"
 
-	"github.com/redis-stream-coordinator/rsc/libs/config"
 	"github.com/redis-stream-coordinator/rsc/libs/redisx"
-	coordinator "github.com/redis-stream-coordinator/rsc/services/coordinator/app"
 	"github.com/redis-stream-coordinator/rsc/services/standalone/app"
 )
 
@@ -26,8 +24,8 @@ const (
 	exitSettings = 2 // the command line or the settings are wrong
 )
 
-const help = `Runs the suite in one process: a coordinator on 127.0.0.1:8080, a Redis, and a demo that
-checks itself. The demo publishes 50 records a second to a stream of 4 shards, which three
+const help = `Runs the suite in one process: the gateway on 127.0.0.1:8080, a coordinator behind
+it, a Redis, and a demo that checks itself. The demo publishes 50 records a second to a stream of 4 shards, which three
 consumers read; one of them leaves and comes back every 30 seconds. Once a second it prints
 
   12s produced 600 handled 598 lag 2 | 0:demo-a 1:demo-b 2:demo-c 3:demo-a
@@ -43,7 +41,8 @@ imitation inside this process. The last two keep no data.
   standalone --redis redis://localhost:6379           with yours
   standalone --redis redis://localhost:6379 --demo=false --addr :8080
 
-The coordinator's other settings come from --config and the RSC_… variables. Ctrl-C ends it:
+The gateway is in development mode: log in as admin with the password "password", or name
+users under api.users. Other settings of the parts come from --config and the RSC_… variables. Ctrl-C ends it:
 the producer stops, what is left is handled, the consumers leave, and a summary is printed.
 A second Ctrl-C ends it at once. It exits with 0 when no promise was broken, 1 when one was
 or it could not run, 2 when the settings are wrong.`
@@ -117,15 +116,12 @@ func (c *command) serve(cmd *cobra.Command, _ []string) error {
 	if c.options.DemoCycle <= 0 || c.options.DemoFor < 0 {
 		return settingsError{errors.New("--demo-cycle must be above 0 and --demo-for not negative")}
 	}
-	defaults := app.DefaultSettings()
-	settings, err := config.Load(defaults, config.Source{
-		File: c.file, Environ: c.environ, Ignore: coordinator.OtherSections(),
-	})
+	settings, err := app.LoadSettings(c.file, c.environ)
 	if err != nil {
 		return settingsError{err}
 	}
 	if c.addr != "" {
-		settings.Listen = c.addr
+		settings.Gateway.Gateway.Listen = c.addr
 	}
 	if c.redis != "" {
 		settings = settings.WithRedis(c.redis)
@@ -134,7 +130,7 @@ func (c *command) serve(cmd *cobra.Command, _ []string) error {
 		return settingsError{err}
 	}
 	c.options.Settings = settings
-	c.options.Log = settings.Log.Logger(c.errOut)
+	c.options.Log = settings.Coordinator.Log.Logger(c.errOut)
 	redis.SetLogger(redisx.NewClientLog(c.options.Log))
 	return app.Run(cmd.Context(), c.options)
 }

@@ -131,7 +131,7 @@ func alive(pid int) bool {
 func requireClean(t *testing.T, p *process) {
 	t.Helper()
 	require.Zerof(t, p.ends(t), "%s", p.out.String())
-	require.Less(t, p.number(t, `first record handled ([0-9.]+)s after the start`), 5.0)
+	require.Less(t, p.number(t, `first record handled ([0-9.]+)s after the start`), 20.0, "about 1 s on an idle machine")
 	require.NotContains(t, p.out.String(), "FAULT")
 	produced := p.number(t, `ended after .*: produced (\d+) `)
 	require.Greater(t, produced, 100.0)
@@ -210,7 +210,7 @@ func TestWithoutDemoTheAPIIsServedUntilASignal(t *testing.T) {
 	t.Parallel()
 	p := start(t, nil, "--demo=false")
 	p.says(t, "no demo")
-	require.Regexp(t, `API on http://127\.0\.0\.1:\d+/coord/v1\n`, p.out.String())
+	require.Regexp(t, `API on http://127\.0\.0\.1:\d+/coord/v1, described at http://127\.0\.0\.1:\d+/docs\n`, p.out.String())
 	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
 	require.Zerof(t, p.ends(t), "%s", p.out.String())
 	require.NotContains(t, p.out.String(), "produced")

@@ -1,0 +1,105 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+
+	"github.com/redis/go-redis/v9"
+
+	gateway "github.com/redis-stream-coordinator/rsc/services/admin-gateway/app"
+	coordinator "github.com/redis-stream-coordinator/rsc/services/coordinator/app"
+)
+
+// suite is the gateway with the coordinator behind it, while they serve.
+type suite struct {
+	gateway, coordinator *server
+}
+
+// serve starts the suite. It outlasts ctx, so that what runs on it can leave.
+func serve(ctx context.Context, o Options, rdb redis.UniversalClient) (*suite, error) {
+	cfg := o.Settings.resolved()
+	inner, err := listen(ctx, cfg.Coordinator.Listen, "choose another one with RSC_LISTEN")
+	if err != nil {
+		return nil, err
+	}
+	outer, err := listen(ctx, cfg.Gateway.Gateway.Listen, "choose another address with --addr")
+	if err != nil {
+		return nil, errors.Join(err, inner.Close())
+	}
+	cfg.Gateway.Gateway.Coordinators = []string{"http://" + inner.Addr().String()}
+	door, err := gateway.New(ctx, cfg.Gateway, gateway.Deps{Logger: o.Log, Redis: rdb, AuditOut: o.Out})
+	if err != nil {
+		return nil, errors.Join(err, inner.Close(), outer.Close())
+	}
+	behind, err := coordinator.New(ctx, cfg.Coordinator, coordinator.Deps{Logger: o.Log, Keys: door.Keys()})
+	if err != nil {
+		return nil, errors.Join(err, door.Close(ctx), inner.Close(), outer.Close())
+	}
+	s := &suite{
+		coordinator: start(ctx, inner, behind.Serve),
+		gateway:     start(ctx, outer, door.Serve),
+	}
+	fmt.Fprintf(o.Out, "standalone: API on %s%s, described at %s/docs\n", s.gateway.url, cfg.Gateway.API.BasePath, s.gateway.url)
+	fmt.Fprintf(o.Out, "standalone: coordinator on %s, changes through the gateway only\n", s.coordinator.url)
+	introduceUsers(o, cfg)
+	return s, nil
+}
+
+// introduceUsers says how to log in where everybody knows.
+func introduceUsers(o Options, cfg Settings) {
+	api := cfg.Gateway.API
+	none := len(api.Users) == 0 && api.AdminPassword == ""
+	if api.Dev && (none || api.AdminPassword == gateway.DefaultPassword) {
+		fmt.Fprintf(o.Out, "standalone: development mode, log in as %s with the password %q\n", api.AdminUsername, gateway.DefaultPassword)
+	}
+}
+
+func listen(ctx context.Context, address, advice string) (net.Listener, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w; %s", address, err, advice)
+	}
+	return listener, nil
+}
+
+// ended is closed when a part has ended, which it should not by itself.
+func (s *suite) ended() <-chan struct{} {
+	either := make(chan struct{})
+	go func() {
+		defer close(either)
+		select {
+		case <-s.gateway.ended:
+		case <-s.coordinator.ended:
+		}
+	}()
+	return either
+}
+
+// stop ends the parts, the outer one first.
+func (s *suite) stop() error { return errors.Join(s.gateway.stop(), s.coordinator.stop()) }
+
+// server is a part while it serves.
+type server struct {
+	url    string
+	ended  chan struct{}
+	err    error // once ended is closed
+	cancel context.CancelFunc
+}
+
+func start(ctx context.Context, listener net.Listener, serve func(context.Context, net.Listener) error) *server {
+	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	s := &server{url: "http://" + listener.Addr().String(), ended: make(chan struct{}), cancel: cancel}
+	go func() {
+		defer close(s.ended)
+		s.err = serve(own, listener)
+	}()
+	return s
+}
+
+func (s *server) stop() error {
+	s.cancel()
+	<-s.ended
+	return s.err
+}
