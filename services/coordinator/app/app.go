@@ -54,9 +54,9 @@ type App struct {
 
 // New returns a coordinator that answers through Handler but does not tick yet; see Start
 // and Run. A Redis that does not answer is no error: requests are refused until it does.
-// A gateway that does not give its keys yet is none either: it waits for its answer for 3 s
-// at most, and who cannot be verified is refused. It fails with ErrSettings when the settings
-// are not valid. After an error there is nothing to close.
+// A gateway that does not give its keys yet is none either: who cannot be verified is
+// refused until it does. It fails with ErrSettings when the settings are not valid. After an
+// error there is nothing to close.
 func New(ctx context.Context, cfg Config, deps Deps) (*App, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrSettings, err)

@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -68,7 +69,11 @@ func TestKeysComeFromAGatewayThatStartsLaterAndRotates(t *testing.T) {
 	cfg := inMemory()
 	cfg.API.JWKSURL = "http://" + address + "/.well-known/jwks.json"
 	c := start(t, cfg, app.Deps{Logger: log.logger()})
-	require.Contains(t, log.take(), "keys of the gateway could not be fetched")
+	said := ""
+	require.Eventually(t, func() bool {
+		said += log.take()
+		return strings.Contains(said, "keys of the gateway could not be fetched")
+	}, patience, interval)
 	first, second := keyring(t, "one"), keyring(t, "two", "one")
 	require.Equal(t, 401, c.repair(sign(t, first)))
 	require.Equal(t, 401, c.repair(""))

@@ -76,15 +76,16 @@ func TestChangesNeedTheGatewaysToken(t *testing.T) {
 	g, other := newGateway(t, "one"), newGateway(t, "two")
 	a := guardedAPI(t, g, false)
 	refused := map[string]string{
-		"no token":         "X-Nothing: 1",
-		"basic":            "Authorization: Basic b3BzOm9wcw==",
-		"empty":            "Authorization: Bearer ",
-		"no JWT":           "Authorization: Bearer abc",
-		"twice":            g.upstream(auth.Write) + "\r\n" + g.upstream(auth.Write),
-		"login token":      g.login(auth.Read | auth.Write | auth.Member),
-		"for the monitor":  g.token(func(c *auth.Claims) { c.Audience = []string{auth.AudienceMonitor} }),
-		"for nobody":       g.token(func(c *auth.Claims) { c.Audience = nil }),
-		"expired":          g.token(func(c *auth.Claims) { c.ExpiresAt = judged().Add(-auth.Leeway - time.Second) }),
+		"no token":        "X-Nothing: 1",
+		"basic":           "Authorization: Basic b3BzOm9wcw==",
+		"empty":           "Authorization: Bearer ",
+		"no JWT":          "Authorization: Bearer abc",
+		"twice":           g.upstream(auth.Write) + "\r\n" + g.upstream(auth.Write),
+		"login token":     g.login(auth.Read | auth.Write | auth.Member),
+		"for the monitor": g.token(func(c *auth.Claims) { c.Audience = []string{auth.AudienceMonitor} }),
+		"expired": g.token(func(c *auth.Claims) {
+			c.IssuedAt, c.ExpiresAt = judged().Add(-time.Hour), judged().Add(-auth.Leeway-time.Second)
+		}),
 		"of the future":    g.token(func(c *auth.Claims) { c.IssuedAt = judged().Add(auth.Leeway + time.Second) }),
 		"of another key":   other.upstream(auth.Read | auth.Write),
 		"surrogate header": "X-Forwarded-Access-Token: " + g.upstream(auth.Write)[len("Authorization: Bearer "):],
