@@ -100,7 +100,7 @@ func (s *Service) byToken(ctx context.Context, token string) (identity, error) {
 
 // bySession reads the cookie. Every error wraps errSession.
 func (s *Service) bySession(r *http.Request) (identity, error) {
-	cookies := r.CookiesNamed(CookieSession)
+	cookies := r.CookiesNamed(s.cookieName())
 	if len(cookies) == 0 {
 		return identity{}, nil
 	}
@@ -142,10 +142,11 @@ func (s *Service) byPassword(r *http.Request, e *exchange.Exchange) (identity, e
 }
 
 // checkOrigin refuses changes that another site's page has made a browser ask for
-// (reliability, Console, CSRF). Tokens are sent by nobody but who has them.
+// (reliability, Console, CSRF), and what such a page posts where no credential is needed: it
+// could log somebody in as another. Tokens are sent by nobody but who has them.
 func (s *Service) checkOrigin(r *http.Request, asked route.Route, who identity) error {
 	safe := r.Method == http.MethodGet || r.Method == http.MethodHead
-	if !who.ambient || (safe && !asked.Mutation) {
+	if (safe && !asked.Mutation) || (!who.ambient && !asked.Access.Public) {
 		return nil
 	}
 	if err := s.origins.Check(r); err != nil {

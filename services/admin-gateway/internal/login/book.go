@@ -62,6 +62,14 @@ func (b *book) take(key digest) *tally {
 	return fresh
 }
 
+// drop forgets a tally.
+func (b *book) drop(key digest) {
+	if element, known := b.pages[key]; known {
+		b.order.Remove(element)
+		delete(b.pages, key)
+	}
+}
+
 // dropOldest drops the tally that was not asked for the longest and that no try uses. Tries
 // are few, as each costs a hash.
 func (b *book) dropOldest() {
@@ -69,8 +77,8 @@ func (b *book) dropOldest() {
 		if tallyOf(element).trying > 0 {
 			continue
 		}
-		if oldest, ok := b.order.Remove(element).(*page); ok {
-			delete(b.pages, oldest.key)
+		if oldest, ok := element.Value.(*page); ok {
+			b.drop(oldest.key)
 		}
 		return
 	}

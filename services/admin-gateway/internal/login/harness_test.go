@@ -33,6 +33,8 @@ const (
 	wrong  = "wrong-canary-password"
 	secret = "0123456789abcdef0123456789abcdef"
 	home   = "192.0.2.1"
+	// cookieName is that of cookies that are for TLS only.
+	cookieName = "__Host-rsc_session"
 )
 
 // routes that tests ask for.
@@ -172,7 +174,7 @@ func (a asked) basic(name, password string) asked {
 	return a.with("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(name+":"+password)))
 }
 
-func (a asked) cookie(value string) asked { return a.with("Cookie", login.CookieSession+"="+value) }
+func (a asked) cookie(value string) asked { return a.with("Cookie", cookieName+"="+value) }
 
 // said is an answer, with the exchange that led to it.
 type said struct {

@@ -68,22 +68,23 @@ func (l *Lockout) Wait(account string, from netip.Addr) time.Duration {
 }
 
 // Begin counts a try of a password, of which the caller says how it ended. It returns nil
-// and how long to wait when the try is refused.
+// and how long to wait when the try is refused. A refusal leaves no trace, else asking would
+// be enough to push what counts out of the memory.
 func (l *Lockout) Begin(account string, from netip.Addr) (*Attempt, time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now, bucket := l.now(), address.Bucket(from)
-	a := &Attempt{lockout: l, name: account, bucket: bucket, place: l.addresses.take(digestOf(bucket))}
-	wait := a.place.wait(now, addressFailures, "")
-	if a.account = l.provenPair(now, account, bucket); a.account == nil {
-		a.account, a.from = l.accounts.take(digestOf(account)), bucket
+	place := entry{book: l.addresses, key: digestOf(bucket), limit: addressFailures}
+	counted := entry{book: l.accounts, key: digestOf(account), limit: accountFailures, from: bucket}
+	if l.provenPair(now, account, bucket) != nil {
+		counted = entry{book: l.proven, key: digestOf(account, bucket), limit: accountFailures}
 	}
-	if wait = max(wait, a.account.wait(now, accountFailures, a.from)); wait > 0 {
+	if wait := max(place.wait(now), counted.wait(now)); wait > 0 {
 		return nil, wait
 	}
-	a.place.trying++
-	a.account.trying++
-	return a, 0
+	place.begin()
+	counted.begin()
+	return &Attempt{lockout: l, name: account, bucket: bucket, account: counted, place: place}, 0
 }
 
 // Prove notes that the account's password was right from the address.
@@ -112,53 +113,74 @@ func (l *Lockout) provenPair(now time.Time, account, bucket string) *tally {
 type Attempt struct {
 	lockout *Lockout
 	// name and bucket are the account and the address.
-	name, bucket string
-	// from is empty where the account's tally is of this address alone.
-	from           string
-	account, place *tally
+	name, bucket   string
+	account, place entry
 	ended          bool
 }
 
-// Failed ends the attempt: the password was wrong. It tells whether a pause begins.
-func (a *Attempt) Failed() bool {
-	a.lockout.mu.Lock()
-	defer a.lockout.mu.Unlock()
-	if a.end() {
-		return false
-	}
-	now := a.lockout.now()
-	ofAccount := a.account.fail(now, accountFailures, a.from)
-	return a.place.fail(now, addressFailures, "") || ofAccount
+// Failed ends the attempt: the password was wrong.
+func (a *Attempt) Failed() {
+	a.end(func(now time.Time) {
+		a.account.tally.fail(now, a.account.limit, a.account.from)
+		a.place.tally.fail(now, a.place.limit, "")
+	})
 }
 
 // Passed ends the attempt: the password was right. The failures of the account are forgotten,
 // those of the address are not, else who has a user could guess at others without end.
 func (a *Attempt) Passed() {
-	a.lockout.mu.Lock()
-	defer a.lockout.mu.Unlock()
-	if a.end() {
-		return
-	}
-	a.place.trying--
-	a.account.trying--
-	a.account.clear()
-	a.lockout.prove(a.name, a.bucket)
+	a.end(func(time.Time) {
+		a.account.tally.clear()
+		a.lockout.prove(a.name, a.bucket)
+	})
 }
 
 // Dropped ends the attempt without a result: the password was not compared.
-func (a *Attempt) Dropped() {
+func (a *Attempt) Dropped() { a.end(func(time.Time) {}) }
+
+// end ends the attempt, where it has not ended, and notes the result.
+func (a *Attempt) end(note func(now time.Time)) {
 	a.lockout.mu.Lock()
 	defer a.lockout.mu.Unlock()
-	if a.end() {
+	if a.ended {
 		return
 	}
-	a.place.trying--
-	a.account.trying--
+	a.ended = true
+	a.account.tally.trying--
+	a.place.tally.trying--
+	note(a.lockout.now())
+	a.account.close()
+	a.place.close()
 }
 
-// end tells whether the attempt had ended before.
-func (a *Attempt) end() bool {
-	before := a.ended
-	a.ended = true
-	return before
+// entry is the tally of one account or address that a try is about.
+type entry struct {
+	book  *book
+	key   digest
+	limit int
+	// from is the address that has a head start or none, empty where the tally is of one
+	// address alone.
+	from string
+	// tally is there once the try has begun.
+	tally *tally
+}
+
+func (e *entry) wait(now time.Time) time.Duration {
+	known := e.book.find(e.key)
+	if known == nil {
+		return 0
+	}
+	return known.wait(now, e.limit, e.from)
+}
+
+func (e *entry) begin() {
+	e.tally = e.book.take(e.key)
+	e.tally.trying++
+}
+
+// close gives the room back where there is nothing to remember.
+func (e *entry) close() {
+	if e.tally.empty() {
+		e.book.drop(e.key)
+	}
 }

@@ -266,3 +266,39 @@ func TestMemoryIsBoundedForAMillionNamesAndAddresses(t *testing.T) {
 	}
 	require.LessOrEqual(t, locks.Kept(), 100_000)
 }
+
+// A refusal and a try that was not compared cost no hash, so they may be had by the million.
+func TestOnlyFailuresUseRoom(t *testing.T) {
+	t.Parallel()
+	locks := login.NewLockout(newHand().Now)
+	fails(locks, 10, always("ops"), numbered)
+	before := locks.Kept()
+	var open []*login.Attempt
+	for i := range 30 {
+		attempt, _ := locks.Begin(accounts(i), attacker)
+		require.NotNil(t, attempt)
+		open = append(open, attempt)
+	}
+	for i := range 100_000 {
+		refused, _ := locks.Begin(accounts(i), attacker)
+		require.Nil(t, refused)
+		require.Zero(t, locks.Wait(accounts(i), numbered(i+100)))
+	}
+	require.Positive(t, locks.Wait("ops", victim))
+	require.Equal(t, before+31, locks.Kept())
+	for i, attempt := range open {
+		if i%2 == 0 {
+			attempt.Dropped()
+		} else {
+			attempt.Passed()
+		}
+	}
+	require.Equal(t, before+15, locks.Kept(), "the pairs that were right")
+	for i := range 100_000 {
+		if attempt, _ := locks.Begin(accounts(i), numbered(i+100)); attempt != nil {
+			attempt.Dropped()
+		}
+	}
+	require.Equal(t, before+15, locks.Kept())
+	require.Positive(t, locks.Wait("ops", victim))
+}

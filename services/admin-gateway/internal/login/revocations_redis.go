@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"math"
+	"math/rand/v2"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -26,8 +29,10 @@ const (
 	// keepOver is how long a revocation that is over stays in Redis, for gateways whose clock
 	// is behind.
 	keepOver = time.Hour
-	// revisionMember counts the changes of the set, downwards from 0, below the times.
+	// revisionMember changes with the set, downwards from 0, below the times, by a random step
+	// up to maxStep: a Redis that has lost its data does not get to the same number again.
 	revisionMember = "#revision"
+	maxStep        = 1 << 20
 )
 
 // RedisRevocations is the Revocations of several gateways. They share a sorted set, with the
@@ -45,6 +50,7 @@ type RedisRevocations struct {
 
 	mu     sync.Mutex
 	unsent map[string]time.Time
+	ready  atomic.Bool
 
 	// What follows belongs to the goroutine that polls.
 	revision float64
@@ -53,8 +59,8 @@ type RedisRevocations struct {
 }
 
 // NewRedisRevocations reads the revocations below {keyPrefix}:gateway:revoked, and goes on
-// to read them until Close. A Redis that is away is logged and no error: nothing is revoked
-// then until it is back.
+// to read them until Close. A Redis that is away is logged and no error: Ready is false then
+// until it is back.
 func NewRedisRevocations(ctx context.Context, rdb redis.UniversalClient, keyPrefix string, now func() time.Time, log *slog.Logger) *RedisRevocations {
 	r := &RedisRevocations{
 		known: NewLocalRevocations(now), rdb: rdb, key: keyPrefix + ":gateway:revoked", now: now, log: httpx.Logger(log),
@@ -71,6 +77,10 @@ func (r *RedisRevocations) Close() {
 	r.stop()
 	<-r.ended
 }
+
+// Ready tells whether Redis was read once. Before that, tokens that were revoked are taken,
+// so the gateway is not ready for requests.
+func (r *RedisRevocations) Ready() bool { return r.ready.Load() }
 
 // Revoked implements Revocations.
 func (r *RedisRevocations) Revoked(id string) bool { return r.known.Revoked(id) }
@@ -93,8 +103,8 @@ func (r *RedisRevocations) Revoke(ctx context.Context, id string, until time.Tim
 
 func (r *RedisRevocations) send(ctx context.Context, id string, until time.Time) error {
 	_, err := r.rdb.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
-		pipe.ZAdd(ctx, r.key, redis.Z{Score: float64(until.Unix() + 1), Member: id})
-		pipe.ZIncrBy(ctx, r.key, -1, revisionMember)
+		pipe.ZAdd(ctx, r.key, redis.Z{Score: math.Ceil(float64(until.UnixMilli()) / 1000), Member: id})
+		pipe.ZIncrBy(ctx, r.key, -float64(1+rand.IntN(maxStep)), revisionMember)
 		return nil
 	})
 	if err != nil {
@@ -149,15 +159,6 @@ func (r *RedisRevocations) sendUnsent(ctx context.Context) error {
 	return nil
 }
 
-// sendAgain makes all that is known here be shared again: Redis has fewer changes than it
-// had, so it has lost some.
-func (r *RedisRevocations) sendAgain() {
-	known := r.known.all()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	maps.Copy(r.unsent, known)
-}
-
 func (r *RedisRevocations) read(ctx context.Context) error {
 	revision, err := r.rdb.ZScore(ctx, r.key, revisionMember).Result()
 	if err != nil && !errors.Is(err, redis.Nil) {
@@ -166,9 +167,6 @@ func (r *RedisRevocations) read(ctx context.Context) error {
 	if revision == r.revision && r.polls%readEvery != 0 {
 		r.polls++
 		return nil
-	}
-	if revision > r.revision {
-		r.sendAgain()
 	}
 	now := r.now()
 	var found *redis.ZSliceCmd
@@ -180,12 +178,31 @@ func (r *RedisRevocations) read(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read revocations: %w", err)
 	}
-	for _, one := range found.Val() {
-		if id, ok := one.Member.(string); ok && !r.known.add(id, time.Unix(int64(one.Score), 0)) {
-			return errors.New("more tokens are revoked than are kept")
-		}
+	if err := r.learn(found.Val(), now); err != nil {
+		return err
 	}
 	r.revision = revision
 	r.polls++
+	r.ready.Store(true)
+	return nil
+}
+
+// learn takes over what Redis has. What it has lost is shared again.
+func (r *RedisRevocations) learn(found []redis.Z, now time.Time) error {
+	lost := r.known.all()
+	for _, one := range found {
+		id, _ := one.Member.(string)
+		delete(lost, id)
+		if !r.known.add(id, time.Unix(int64(one.Score), 0)) {
+			return errors.New("more tokens are revoked than are kept")
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for id, until := range lost {
+		if now.Before(until) {
+			r.unsent[id] = until
+		}
+	}
 	return nil
 }

@@ -172,12 +172,14 @@ func TestGatewayStartsWhileRedisIsAway(t *testing.T) {
 	here := shared(t, rdb, clock, log)
 	require.Equal(t, 1, log.count("cannot be read"))
 	require.False(t, here.Revoked("a"))
+	require.False(t, here.Ready())
 	server.Restart()
 	other := shared(t, rdb, clock, &lines{})
 	require.Eventually(t, func() bool {
 		return other.Revoke(t.Context(), "a", clock.Now().Add(time.Hour)) == nil
 	}, patience, glance)
 	require.Eventually(t, func() bool { return here.Revoked("a") }, patience, glance)
+	require.True(t, here.Ready())
 }
 
 // What others had revoked is known here and counts, though Redis has forgotten it, and

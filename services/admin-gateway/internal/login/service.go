@@ -77,7 +77,7 @@ func (s *Service) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if refusal, ok := errors.AsType[*protocol.Error](err); ok {
 		exchange.Of(r.Context()).Code = refusal.Code
 		if refusal.Code == protocol.CodeUnauthorized {
-			challenge(w.Header(), r)
+			s.challenge(w.Header(), r)
 		}
 	}
 	s.answers.Error(w, r, err)
@@ -86,8 +86,8 @@ func (s *Service) refuse(w http.ResponseWriter, r *http.Request, err error) {
 // challenge says which credentials are taken. A browser that is told of basic authentication
 // asks its user for a password by itself, so what scripts of a page have asked for, and what
 // came with a session, is told of tokens only.
-func challenge(header http.Header, r *http.Request) {
-	_, noSession := r.Cookie(CookieSession)
+func (s *Service) challenge(header http.Header, r *http.Request) {
+	_, noSession := r.Cookie(s.cookieName())
 	if r.Header.Get("Sec-Fetch-Dest") != "empty" && (noSession != nil || r.Header.Get("Authorization") != "") {
 		header.Add("WWW-Authenticate", challengeBasic)
 	}

@@ -17,8 +17,10 @@ import (
 )
 
 const (
-	// CookieSession names the cookie of a session.
+	// CookieSession names the cookie of a session. Where cookies are Secure, securePrefix
+	// stands before it, so that browsers take it from this host only.
 	CookieSession = "rsc_session"
+	securePrefix  = "__Host-"
 	// HeaderCSRF names the header that proves that a page of the gateway's own asks.
 	HeaderCSRF = "X-CSRF-Token"
 )
@@ -37,9 +39,9 @@ var errSession = errors.New("session is not valid")
 // Session seals what a session cookie says, so that only gateways with the same secret read
 // and make one. It is safe for concurrent use.
 type Session struct {
-	// open tries the current key, the first, and those of before.
+	// open and csrf have the keys of the current secret first, then those of before.
 	open []cipher.AEAD
-	csrf []byte
+	csrf [][]byte
 }
 
 // NewSession returns a Session of a secret; cookies of the previous secrets are read while a
@@ -51,11 +53,13 @@ func NewSession(secret string, previous ...string) (*Session, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.open = append(s.open, aead)
+		csrf, err := auth.Derive(one, csrfPurpose, sha256.Size)
+		if err != nil {
+			return nil, err
+		}
+		s.open, s.csrf = append(s.open, aead), append(s.csrf, csrf)
 	}
-	var err error
-	s.csrf, err = auth.Derive(secret, csrfPurpose, sha256.Size)
-	return s, err
+	return s, nil
 }
 
 func sealer(secret string) (cipher.AEAD, error) {
@@ -117,17 +121,28 @@ func (s *Session) Open(value string) (auth.Claims, error) {
 }
 
 // CSRF returns the value of HeaderCSRF that belongs to the session of an id.
-func (s *Session) CSRF(id string) string {
-	mac := hmac.New(sha256.New, s.csrf)
-	mac.Write([]byte(id))
-	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
-}
+func (s *Session) CSRF(id string) string { return formToken(s.csrf[0], id) }
 
 // own tells whether a request that comes with a session is one that a page of the gateway's
-// own has made.
+// own has made. While a rotation lasts, the page may be one of a replica with the secret of
+// before.
 func (s *Session) own(r *http.Request, id string) bool {
 	given := r.Header.Values(HeaderCSRF)
-	return len(given) == 1 && subtle.ConstantTimeCompare([]byte(given[0]), []byte(s.CSRF(id))) == 1
+	if len(given) != 1 {
+		return false
+	}
+	for _, key := range s.csrf {
+		if subtle.ConstantTimeCompare([]byte(given[0]), []byte(formToken(key, id))) == 1 {
+			return true
+		}
+	}
+	return false
+}
+
+func formToken(key []byte, id string) string {
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(id))
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
 // SetSession gives the caller a session as a cookie, until the claims' end.
@@ -149,7 +164,14 @@ func (s *Service) ClearSession(w http.ResponseWriter) {
 
 func (s *Service) cookie(value string, maxAge int) *http.Cookie {
 	return &http.Cookie{
-		Name: CookieSession, Value: value, Path: "/", MaxAge: maxAge,
+		Name: s.cookieName(), Value: value, Path: "/", MaxAge: maxAge,
 		HttpOnly: true, Secure: s.cfg.Secure, SameSite: http.SameSiteStrictMode,
 	}
+}
+
+func (s *Service) cookieName() string {
+	if s.cfg.Secure {
+		return securePrefix + CookieSession
+	}
+	return CookieSession
 }

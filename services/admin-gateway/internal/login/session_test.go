@@ -13,6 +13,7 @@ import (
 	"github.com/redis-stream-coordinator/rsc/libs/auth"
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 	"github.com/redis-stream-coordinator/rsc/services/admin-gateway/internal/login"
+	"github.com/redis-stream-coordinator/rsc/services/admin-gateway/internal/route"
 )
 
 func TestSessionIsReadByEveryGatewayWithTheSecret(t *testing.T) {
@@ -84,7 +85,7 @@ func TestCookieIsKeptFromScriptsOtherSitesAndPlainConnections(t *testing.T) {
 		cookies := recorder.Result().Cookies()
 		require.Len(t, cookies, 2)
 		for _, cookie := range cookies {
-			require.Equal(t, "rsc_session", cookie.Name)
+			require.Equal(t, map[bool]string{true: cookieName, false: "rsc_session"}[secure], cookie.Name)
 			require.True(t, cookie.HttpOnly)
 			require.Equal(t, secure, cookie.Secure)
 			require.Equal(t, http.SameSiteStrictMode, cookie.SameSite)
@@ -94,7 +95,7 @@ func TestCookieIsKeptFromScriptsOtherSitesAndPlainConnections(t *testing.T) {
 		require.Equal(t, 7*24*3600, cookies[0].MaxAge)
 		require.Negative(t, cookies[1].MaxAge)
 		require.Empty(t, cookies[1].Value)
-		require.True(t, g.ask(t, asked{route: readRoute}.cookie(cookies[0].Value)).passed)
+		require.True(t, g.ask(t, asked{route: readRoute}.with("Cookie", cookies[0].Name+"="+cookies[0].Value)).passed)
 	}
 }
 
@@ -138,16 +139,67 @@ func TestChangeBySessionNeedsTheHeaderOfItsSession(t *testing.T) {
 	}
 }
 
+// While a secret is rotated, a page of one replica asks another.
+func TestHeaderOfThePreviousSecretIsTakenDuringARotation(t *testing.T) {
+	t.Parallel()
+	g := newGate(t)
+	page, err := login.NewSession("the secret that was there before")
+	require.NoError(t, err)
+	claims := g.Claims(auth.Principal{Name: "ops"})
+	value, err := page.Seal(claims)
+	require.NoError(t, err)
+	ask := asked{route: changeRoute}.cookie(value).with(login.HeaderCSRF, page.CSRF(claims.ID))
+	require.Equal(t, http.StatusUnauthorized, g.ask(t, ask).status)
+	g.session, err = login.NewSession(secret, "the secret that was there before")
+	require.NoError(t, err)
+	g.Service = login.New(login.Config{TokenTTL: time.Hour, Secure: true}, login.Deps{
+		Ring: g.ring, Users: g.users, Revoked: g.revoked, Session: g.session, Now: g.clock.Now,
+	})
+	require.True(t, g.ask(t, ask).passed)
+	current, err := g.session.Seal(claims)
+	require.NoError(t, err)
+	require.True(t, g.ask(t, asked{route: changeRoute}.cookie(current).with(login.HeaderCSRF, page.CSRF(claims.ID))).passed)
+}
+
+// Reliability, Console: login CSRF.
+func TestPageOfAnotherSiteCannotPostWhereNoCredentialIsNeeded(t *testing.T) {
+	t.Parallel()
+	g := newGate(t)
+	action := route.Route{Operation: "CONSOLE_ACTION", Method: http.MethodPost, Service: route.Web, Access: route.Access{Public: true}}
+	expired, _ := g.cookieOf(t, "ops")
+	g.clock.pass(8 * 24 * time.Hour)
+	for name, ask := range map[string]asked{"nobody": {route: action}, "old cookie": asked{route: action}.cookie(expired)} {
+		require.True(t, g.ask(t, ask).passed, name)
+		require.True(t, g.ask(t, ask.with("Origin", "http://gateway.example")).passed, name)
+		require.Equal(t, http.StatusForbidden, g.ask(t, ask.with("Origin", "https://evil.example")).status, name)
+		require.Equal(t, http.StatusForbidden, g.ask(t, ask.with("Sec-Fetch-Site", "cross-site")).status, name)
+	}
+}
+
+// A sibling sub-domain can set rsc_session for all of the domain, but not what begins with
+// __Host-.
+func TestCookieThatASiblingHasPlantedIsNotLookedAt(t *testing.T) {
+	t.Parallel()
+	g := newGate(t)
+	planted, _ := g.cookieOf(t, "reader")
+	own, _ := g.cookieOf(t, "ops")
+	ask := asked{route: readRoute}.with("Cookie", "rsc_session="+planted)
+	require.Equal(t, http.StatusUnauthorized, g.ask(t, ask).status)
+	got := g.ask(t, ask.cookie(own))
+	require.True(t, got.passed)
+	require.Equal(t, "ops", got.exchange.Principal.Name)
+}
+
 func TestSessionEndsWithItsLogout(t *testing.T) {
 	t.Parallel()
 	g := newGate(t)
 	cookie, id := g.cookieOf(t, "ops")
 	got := g.ask(t, asked{route: logoutRoute}.cookie(cookie).with(login.HeaderCSRF, g.session.CSRF(id)))
 	require.Equal(t, http.StatusOK, got.status, got.body)
-	require.Contains(t, got.header.Get("Set-Cookie"), "rsc_session=; Path=/; Max-Age=0")
+	require.Contains(t, got.header.Get("Set-Cookie"), cookieName+"=; Path=/; Max-Age=0")
 	got = g.ask(t, asked{route: readRoute}.cookie(cookie))
 	require.Equal(t, http.StatusUnauthorized, got.status)
-	require.Contains(t, got.header.Get("Set-Cookie"), "rsc_session=; Path=/; Max-Age=0", "the browser shall forget it")
+	require.Contains(t, got.header.Get("Set-Cookie"), cookieName+"=; Path=/; Max-Age=0", "the browser shall forget it")
 }
 
 // A browser sends an old cookie by itself, and must get to the page where one logs in.
@@ -164,7 +216,7 @@ func TestOldCookieIsDroppedOnPublicRoutesAndRefusedOnOthers(t *testing.T) {
 		"empty":       asked{}.cookie(""),
 		"expired":     asked{}.cookie(expired),
 		"user gone":   asked{}.cookie(gone),
-		"two":         asked{}.with("Cookie", "rsc_session="+fine+"; rsc_session="+gone),
+		"two":         asked{}.with("Cookie", cookieName+"="+fine+"; "+cookieName+"="+gone),
 		"two fine":    asked{}.cookie(fine).cookie(fine),
 		"login token": asked{}.cookie(g.token(t, "ops")),
 	} {

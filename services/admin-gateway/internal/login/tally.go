@@ -60,21 +60,24 @@ func (t *tally) wait(now time.Time, limit int, from string) time.Duration {
 	return 0
 }
 
-// fail counts a failed try that was under way, and tells whether a pause begins.
-func (t *tally) fail(now time.Time, limit int, from string) bool {
-	t.trying--
+// fail counts a failed try. From the limit on, a pause follows.
+func (t *tally) fail(now time.Time, limit int, from string) {
 	t.forget(now)
 	if len(t.failed) == limit {
 		t.failed = t.failed[1:]
 	}
 	t.failed = append(t.failed, failure{at: now, from: from})
 	if t.pauses == 0 && len(t.failed) < limit {
-		return false
+		return
 	}
 	t.pause = min(firstPause<<min(t.pauses, maxDoublings), longestPause)
 	t.until = now.Add(t.pause)
 	t.pauses++
-	return true
+}
+
+// empty tells that a new tally would say the same.
+func (t *tally) empty() bool {
+	return t.trying == 0 && len(t.failed) == 0 && t.pauses == 0 && t.proven.IsZero()
 }
 
 // clear forgets all failures.

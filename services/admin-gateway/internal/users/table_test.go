@@ -234,6 +234,7 @@ func TestEveryProblemOfEveryUserIsTold(t *testing.T) {
 		{Name: "long", Password: config.Secret(strings.Repeat(canary, 100))},
 		{Name: "nothing twice", Scopes: []auth.Scope{"*"}},
 		{Name: "nothing"},
+		{Name: "anonymous", Hash: good.Hash},
 		{Name: "wide", Hash: good.Hash, Scopes: []auth.Scope{auth.Scope(strings.Repeat("s", 1024)), auth.Scope(strings.Repeat("s", 1024))}},
 	})
 	require.Error(t, err)
@@ -255,7 +256,8 @@ func TestEveryProblemOfEveryUserIsTold(t *testing.T) {
 		`user 15 ("nothing twice"): has neither`,
 		`scope "*"`,
 		`user 16 ("nothing"): has neither`,
-		`user 17 ("wide"): has scopes of more than 2048 bytes`,
+		`user 17 ("anonymous"): has the name "anonymous"`,
+		`user 18 ("wide"): has scopes of more than 2048 bytes`,
 	} {
 		require.ErrorContains(t, err, want)
 	}

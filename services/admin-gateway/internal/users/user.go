@@ -15,6 +15,9 @@ import (
 // MaxName is the longest name of a user, in bytes.
 const MaxName = 64
 
+// anonymous is whom services and audit know callers without a credential by.
+const anonymous = "anonymous"
+
 // maxScopes bounds the scopes of a user as JSON, in bytes: every token that the gateway signs
 // for a request carries them, and has to stay within what is taken.
 const maxScopes = 2 << 10
@@ -80,6 +83,8 @@ func checkName(name string) error {
 	switch {
 	case name == "":
 		return errors.New("has no name")
+	case name == anonymous:
+		return fmt.Errorf("has the name %q, which stands for callers without a credential", anonymous)
 	case len(name) > MaxName:
 		return fmt.Errorf("has a name of %d bytes, at most %d are allowed", len(name), MaxName)
 	case !utf8.ValidString(name):
