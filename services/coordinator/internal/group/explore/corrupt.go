@@ -59,9 +59,10 @@ func (w *World) checkClosed(was damage, what string) {
 	}
 }
 
-// settleBeside shows that a group goes on beside one that cannot be read (I13).
+// settleBeside shows that a group goes on beside one that cannot be read (I13). Only shards that
+// are lost wait for its repair: the driver makes them again when all groups know (L12).
 func (w *World) settleBeside(bound int64) {
-	if w.all((*World).hurt) {
+	if w.all((*World).hurt) || len(w.stream.rec.Lost) > 0 || !w.all((*World).whole) {
 		return
 	}
 	for round := 0; !w.all(func(w *World) bool { return w.hurt() || w.settled() }); round++ {
@@ -83,3 +84,6 @@ func (w *World) repair() {
 		w.doRecreate(Event{})
 	}
 }
+
+// whole tells whether the group knows of no lost shard.
+func (w *World) whole() bool { return len(w.store.g.Lost) == 0 }

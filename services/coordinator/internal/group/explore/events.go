@@ -94,14 +94,21 @@ func (w *World) eventsOf(p *process, list []Event) []Event {
 		}
 	}
 	if w.may(BadReports) && p.parting == 0 {
-		for shard := range w.env.setup.most() {
-			if !w.knows(p, shard) {
-				list = append(list, Event{Kind: Lie, Life: life, Arg: int8(shard)})
-			}
+		list = w.lies(p, list)
+	}
+	return list
+}
+
+// lies lists the wrong reports that a process may send.
+func (w *World) lies(p *process, list []Event) []Event {
+	life := int16(p.life)
+	for shard := range w.env.setup.most() {
+		if !w.knows(p, shard) {
+			list = append(list, Event{Kind: Lie, Life: life, Arg: int8(shard)})
 		}
-		if w.givesBack(p, revokedPhase) {
-			list = append(list, Event{Kind: Lie, Life: life, Mode: 1})
-		}
+	}
+	if w.givesBack(p, revokedPhase) {
+		list = append(list, Event{Kind: Lie, Life: life, Mode: 1})
 	}
 	return list
 }

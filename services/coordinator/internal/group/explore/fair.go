@@ -148,11 +148,10 @@ func (w *World) fairHeartbeats(round int) {
 		if p.sdk == nil || p.sdk.Due() <= w.at() || p.parting != 0 {
 			w.roundTrip(p.life, (round+i)%pods, Cached)
 		}
-		if p = w.edit(p.life); p != nil && !p.isOld() {
-			for _, e := range w.reads(p, nil) {
-				w.doRead(e)
-			}
-			w.drained(p)
+		if p = w.edit(p.life); p != nil {
+			w.work(p)
+		}
+		if p != nil && !p.isOld() {
 			if p.leaving && p.parting == 0 && p.sdk.Idle() {
 				w.doDepart(Event{Life: int16(p.life)})
 				w.bag = nil
@@ -160,6 +159,14 @@ func (w *World) fairHeartbeats(round int) {
 		}
 		w.checkState()
 	}
+}
+
+// work lets a process read all that there is for it; handlers end.
+func (w *World) work(p *process) {
+	for _, e := range w.reads(p, nil) {
+		w.doRead(e)
+	}
+	w.drained(p)
 }
 
 // reshaped tells whether the stream's record is at rest and every group has copied it (V3).

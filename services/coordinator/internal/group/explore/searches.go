@@ -25,14 +25,26 @@ func Shared() Setup {
 		Name: "X6", Groups: 2, Shards: 2, Processes: 1, Pods: 1, Bag: 1, Prompt: true, Fair: true,
 		Pauses: []time.Duration{5 * time.Second},
 		Before: []Event{
-			{Kind: Start, Life: 1}, {Kind: Start, Group: 1, Life: 2},
-			{Kind: RoundTrip, Life: 1}, {Kind: RoundTrip, Group: 1, Life: 2},
+			{Kind: Start, Life: 1},
+			{Kind: Start, Group: 1, Life: 2},
+			{Kind: RoundTrip, Life: 1},
+			{Kind: RoundTrip, Group: 1, Life: 2},
 			{Kind: Scale, Arg: 1},
-			{Kind: Drive}, {Kind: Drive}, {Kind: Drive}, // activated
-			{Kind: Drive}, {Kind: Drive}, {Kind: Drive}, // copied
-			{Kind: Pause}, {Kind: RoundTrip, Life: 1}, {Kind: RoundTrip, Group: 1, Life: 2},
-			{Kind: Pause}, {Kind: RoundTrip, Life: 1}, {Kind: RoundTrip, Group: 1, Life: 2},
-			{Kind: Drive}, {Kind: Drive}, {Kind: Drive}, // draining
+			{Kind: Drive},
+			{Kind: Drive},
+			{Kind: Drive}, // activated
+			{Kind: Drive},
+			{Kind: Drive},
+			{Kind: Drive}, // copied
+			{Kind: Pause},
+			{Kind: RoundTrip, Life: 1},
+			{Kind: RoundTrip, Group: 1, Life: 2},
+			{Kind: Pause},
+			{Kind: RoundTrip, Life: 1},
+			{Kind: RoundTrip, Group: 1, Life: 2},
+			{Kind: Drive},
+			{Kind: Drive},
+			{Kind: Drive}, // draining
 		},
 	}
 	s.Budget[Scaling], s.Budget[Publishes] = 1, 1
