@@ -55,8 +55,11 @@ func (p *pass) retired(f provision.Finding) bool {
 }
 
 // barred tells whether a group is behind a barrier or in a round: what its members know of
-// a shard is not known yet.
+// a shard is not known yet. Where no group can be read, nobody would read a shard either.
 func (p *pass) barred() bool {
+	if len(p.groups) == 0 && len(p.unread) > 0 {
+		return true
+	}
 	for _, g := range p.groups {
 		if g.BarrierUntil != 0 || g.Round != nil {
 			return true
@@ -113,6 +116,9 @@ func (p *pass) starts(ctx context.Context) (map[int]map[string]string, error) {
 				starts[index] = make(map[string]string)
 			}
 			starts[index][name] = startOf(v.Detail, index)
+			for _, unread := range p.unread { // it gets a barrier when it is repaired (M6)
+				starts[index][unread] = fromStart
+			}
 		}
 	}
 	return starts, nil

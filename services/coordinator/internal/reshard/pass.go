@@ -27,6 +27,9 @@ type pass struct {
 	entry  records.Entry
 	// groups are the stream's groups by name, as they were when they had copied the layout.
 	groups map[string]*group.Group
+	// unread are the groups whose records cannot be read: nothing is decided, but what the
+	// others need is done.
+	unread []string
 	// lost asks for a look at all shards of the reading set.
 	lost bool
 	// fell asks for a look behind the last shard that the record knows.
@@ -90,11 +93,13 @@ func (p *pass) step(ctx context.Context) (moved bool, err error) {
 	if moved, err := p.remember(ctx); moved || err != nil {
 		return moved, err
 	}
-	if moved, err := p.copy(ctx); moved || err != nil {
+	moved, err = p.copy(ctx)
+	if moved || err != nil && len(p.unread) == 0 {
 		return moved, err
 	}
-	if moved, err := p.mend(ctx); moved || err != nil {
-		return moved, err
+	moved, mended := p.mend(ctx)
+	if moved || mended != nil || err != nil {
+		return moved && mended == nil, errors.Join(err, mended)
 	}
 	r := p.entry.Stream.Resharding
 	if r == nil {
@@ -139,15 +144,22 @@ func (p *pass) stopped(ctx context.Context, stop error) error {
 
 // copy lets every group of the stream copy the layout, in the order of their names (L1),
 // and looks at them as they are then. A group that has a newer one, or another one of the
-// same number, has seen a record that the store lost.
+// same number, has seen a record that the store lost. Groups whose records cannot be read
+// (M6) are told by the error, when all others have copied.
 func (p *pass) copy(ctx context.Context) (moved bool, err error) {
 	s := p.entry.Stream
 	layout, by := loop.LayoutOf(s), orderOf(s)
-	p.groups = make(map[string]*group.Group, len(s.Groups))
+	p.groups, p.unread = make(map[string]*group.Group, len(s.Groups)), nil
 	for _, name := range s.Active() {
-		g, err := p.Driver.groups.Adopt(ctx, store.Key{Stream: p.prefix, Group: name}, layout, by)
-		if err != nil {
-			return false, fmt.Errorf("group %q does not copy the layout: %w", name, loop.Fault(err))
+		g, adopted := p.Driver.groups.Adopt(ctx, store.Key{Stream: p.prefix, Group: name}, layout, by)
+		if adopted != nil {
+			err = errors.Join(err, fmt.Errorf("group %q does not copy the layout: %w", name, loop.Fault(adopted)))
+			if !unreadable(adopted) {
+				p.unread = nil
+				return false, err
+			}
+			p.unread = append(p.unread, name)
+			continue
 		}
 		if !loop.Follows(g, s) {
 			p.log.Warn("the stream's record lost writes, its layout is made the newest", "stream", p.prefix,
@@ -156,7 +168,12 @@ func (p *pass) copy(ctx context.Context) (moved bool, err error) {
 		}
 		p.groups[name] = g
 	}
-	return false, nil
+	return false, err
+}
+
+// unreadable tells whether a group's own record is at fault, not the store.
+func unreadable(err error) bool {
+	return errors.Is(err, store.ErrCorrupt) || errors.Is(err, store.ErrUnsupportedSchema) || errors.Is(err, store.ErrNotFound)
 }
 
 // recover makes what the record says the newest layout. Shards that were added meanwhile
