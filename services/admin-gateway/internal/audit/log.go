@@ -44,14 +44,13 @@ func (l *Log) Append(_ context.Context, record protocol.AuditRecord) error {
 		text = append([]byte("\n"), text...) // a part of a line ends here and is none of JSON
 	}
 	written, err := l.w.Write(text)
-	switch {
-	case err != nil:
-		l.torn = l.torn || written > 0
-		return fmt.Errorf("write audit record: %w", err)
-	case written != len(text):
-		l.torn = true
-		return fmt.Errorf("write audit record: %w", io.ErrShortWrite)
+	if written >= len(text)-1 { // whole, perhaps without its line break
+		l.head, l.torn = head, written < len(text)
+		return nil
 	}
-	l.head, l.torn = head, false
-	return nil
+	l.torn = l.torn || written > 0
+	if err == nil {
+		err = io.ErrShortWrite
+	}
+	return fmt.Errorf("write audit record: %w", err)
 }

@@ -106,13 +106,13 @@ func (o *outbox) write(ctx context.Context, record protocol.AuditRecord) error {
 	if len(o.waiting) > 0 || o.failing && o.now().Sub(o.failedAt) < coolDown {
 		return errAway
 	}
-	err := o.append(ctx, record)
+	err := o.append(context.WithoutCancel(ctx), record) // also for a caller that has gone
 	o.settle(err)
 	return err
 }
 
 func (o *outbox) append(ctx context.Context, record protocol.AuditRecord) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), o.config.Timeout)
+	ctx, cancel := context.WithTimeout(ctx, o.config.Timeout)
 	defer cancel()
 	return o.sink.Append(ctx, record)
 }

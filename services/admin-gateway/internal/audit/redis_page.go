@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -23,80 +23,117 @@ const (
 	clockSkew = 10 * time.Minute
 )
 
-// Page implements Reader. Its cursor is the id of the last entry that was looked at.
+// Page implements Reader. Its cursor is the id of the last entry that was looked at. A query
+// that names a stream and a group goes on, behind the oldest record of the global stream, in
+// the stream of that group.
 func (s *Redis) Page(ctx context.Context, query Query) (protocol.AuditResponse, error) {
-	newest := "+"
-	if query.Cursor != "" {
-		if !isEntryID(query.Cursor) {
-			return protocol.AuditResponse{}, protocol.Errorf(protocol.CodeInvalidRequest,
-				"cursor %q is not next of another page", protocol.Echo(query.Cursor))
-		}
-		newest = "(" + query.Cursor
-	}
-	oldest := "-"
-	if from := query.From.Add(-clockSkew).UnixMilli(); !query.From.IsZero() && from > 0 {
-		oldest = strconv.FormatInt(from, 10)
+	from, err := parseCursor(query.Cursor)
+	if err != nil {
+		return protocol.AuditResponse{}, err
 	}
 	page := protocol.AuditResponse{Records: []protocol.AuditRecord{}}
-	if query.Cursor == "" && query.whole() {
-		entries, head, err := s.newest(ctx, query.Limit)
-		if err != nil {
-			return page, fmt.Errorf("read the audit in Redis: %w", err)
-		}
-		page.Head = head
-		take(&page, entries, query, query.Limit)
-		return page, nil
+	switch {
+	case from.copies && (query.StreamPrefix == "" || query.ConsumerGroup == ""):
+		return page, protocol.Errorf(protocol.CodeInvalidRequest, "cursor is of a query that names a stream and a group")
+	case from.copies:
+		err = s.scan(ctx, s.groupStream(query.StreamPrefix, query.ConsumerGroup), from, query, &page)
+	case query.Cursor == "" && query.whole():
+		err = s.newest(ctx, query, &page)
+	case query.StreamPrefix != "" && query.ConsumerGroup != "":
+		err = s.scanBoth(ctx, from, query, &page)
+	default:
+		err = s.scan(ctx, s.stream, from, query, &page)
 	}
+	if err != nil {
+		return page, fmt.Errorf("read the audit in Redis: %w", err)
+	}
+	return page, nil
+}
+
+// scanBoth looks through the global stream; where that ends, the group's stream is next.
+func (s *Redis) scanBoth(ctx context.Context, from cursor, query Query, page *protocol.AuditResponse) error {
+	first, err := s.rdb.XRangeN(ctx, s.stream, "-", "+", 1).Result()
+	if err != nil {
+		return err
+	}
+	if err := s.scan(ctx, s.stream, from, query, page); err != nil || page.Next != nil {
+		return err
+	}
+	behind := int64(math.MaxInt64) // of an empty stream
+	if len(first) > 0 {
+		behind = recordOf(first[0]).Sequence
+	}
+	if behind > 1 {
+		next := cursor{copies: true, behind: behind}.String()
+		page.Next = &next
+	}
+	return nil
+}
+
+// scan looks through the entries of a stream until the page is full, or has looked at as
+// many as one page may.
+func (s *Redis) scan(ctx context.Context, stream string, from cursor, query Query, page *protocol.AuditResponse) error {
 	asked := batch
 	if query.whole() {
 		asked = query.Limit
 	}
 	for scanned := 0; scanned < maxScan; scanned += asked {
-		entries, err := s.rdb.XRevRangeN(ctx, s.stream, newest, oldest, int64(asked)).Result()
+		entries, err := s.rdb.XRevRangeN(ctx, stream, from.newest(), oldest(query), int64(asked)).Result()
 		if err != nil {
-			return page, fmt.Errorf("read the audit in Redis: %w", err)
+			return err
 		}
-		full := take(&page, entries, query, asked)
+		full := take(page, entries, query, from, asked)
 		if full || page.Next == nil {
-			return page, nil
+			return nil
 		}
-		newest = "(" + *page.Next
+		from.id = entries[len(entries)-1].ID
 	}
-	return page, nil
+	return nil
+}
+
+// oldest returns the id from which on entries can match.
+func oldest(query Query) string {
+	if from := query.From.Add(-clockSkew).UnixMilli(); !query.From.IsZero() && from > 0 {
+		return strconv.FormatInt(from, 10)
+	}
+	return "-"
 }
 
 // newest reads the newest entries and the head in one step, so that they fit each other.
-func (s *Redis) newest(ctx context.Context, count int) ([]redis.XMessage, *protocol.AuditHead, error) {
+func (s *Redis) newest(ctx context.Context, query Query, page *protocol.AuditResponse) error {
 	var entries *redis.XMessageSliceCmd
 	var fields *redis.MapStringStringCmd
 	_, err := s.rdb.TxPipelined(ctx, func(tx redis.Pipeliner) error {
-		entries = tx.XRevRangeN(ctx, s.stream, "+", "-", int64(count))
+		entries = tx.XRevRangeN(ctx, s.stream, "+", "-", int64(query.Limit))
 		fields = tx.HGetAll(ctx, s.headKey)
 		return nil
 	})
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	head := protocol.AuditHead{Chain: redisChain, Hash: fields.Val()["hash"]}
+	page.Head = &protocol.AuditHead{Chain: redisChain, Hash: fields.Val()["hash"]}
 	if text, there := fields.Val()["sequence"]; there {
-		if head.Sequence, err = strconv.ParseInt(text, 10, 64); err != nil {
-			return nil, nil, errors.New("the head of the audit has no number")
+		if page.Head.Sequence, err = strconv.ParseInt(text, 10, 64); err != nil {
+			return errors.New("the head has no number")
 		}
 	}
-	return entries.Val(), &head, nil
+	take(page, entries.Val(), query, cursor{}, query.Limit)
+	return nil
 }
 
 // take adds the entries that match until the page is full, which it tells. Next is the last
 // one looked at, nil when there were fewer than asked for and all were.
-func take(page *protocol.AuditResponse, entries []redis.XMessage, query Query, asked int) bool {
+func take(page *protocol.AuditResponse, entries []redis.XMessage, query Query, from cursor, asked int) bool {
 	page.Next = nil
 	for i, entry := range entries {
-		if record := recordOf(entry); query.matches(record) {
+		if record := recordOf(entry); query.matches(record) && from.reaches(record) {
 			page.Records = append(page.Records, record)
 		}
 		full := len(page.Records) == query.Limit
 		if full && (i+1 < len(entries) || len(entries) == asked) || i+1 == asked {
-			page.Next = &entries[i].ID
+			from.id = entry.ID
+			next := from.String()
+			page.Next = &next
 		}
 		if full {
 			return true
@@ -116,14 +153,4 @@ func recordOf(entry redis.XMessage) protocol.AuditRecord {
 		return protocol.AuditRecord{Chain: redisChain, Sequence: sequence}
 	}
 	return record
-}
-
-func isEntryID(text string) bool {
-	ms, sequence, found := strings.Cut(text, "-")
-	return found && isNumber(ms) && isNumber(sequence)
-}
-
-func isNumber(text string) bool {
-	_, err := strconv.ParseUint(text, 10, 64)
-	return err == nil && text[0] != '+'
 }
