@@ -92,7 +92,7 @@ func TestSignRefusesWhatVerifyWould(t *testing.T) {
 	require.NoError(t, err)
 	for name, spoil := range map[string]func(*auth.Claims){
 		"no subject": func(c *auth.Claims) { c.Subject = "" }, "no id": func(c *auth.Claims) { c.ID = "" },
-		"no audience": func(c *auth.Claims) { c.Audience = nil }, "no life": func(c *auth.Claims) { c.ExpiresAt = c.IssuedAt },
+		"no life":              func(c *auth.Claims) { c.ExpiresAt = c.IssuedAt },
 		"subject is not UTF-8": func(c *auth.Claims) { c.Subject = "o\xffps" }, "scope is not UTF-8": func(c *auth.Claims) { c.Scopes = []auth.Scope{"a\xff"} },
 		"too long":       func(c *auth.Claims) { c.Subject = strings.Repeat("x", 4096) },
 		"no times":       func(c *auth.Claims) { c.IssuedAt, c.ExpiresAt = time.Time{}, time.Time{} },

@@ -91,7 +91,7 @@ func FuzzVerifySigned(f *testing.F) {
 		require.NoError(t, err)
 		require.Equal(t, claims.Subject, same.Subject)
 		require.Equal(t, claims.Roles, same.Roles)
-		require.Equal(t, len(claims.Scopes), len(same.Scopes))
+		require.Equal(t, slices.Clip(claims.Scopes), slices.Clip(same.Scopes))
 	})
 }
 

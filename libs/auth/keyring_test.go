@@ -73,6 +73,16 @@ func TestAnothersKeyWithOurIDVerifiesNothing(t *testing.T) {
 	f.refuses(t, f.token(stranger.header(t, nil), payload(t, nil)), "another's kid, our signature")
 }
 
+func TestEmptyKeyIsNoneOfARing(t *testing.T) {
+	t.Parallel()
+	for _, keys := range [][2]auth.Key{{{}, fromSecret(t, secret)}, {fromSecret(t, secret), {}}} {
+		ring, err := auth.NewKeyring(keys[0], keys[1])
+		require.Error(t, err)
+		require.Nil(t, ring)
+	}
+	require.Nil(t, auth.Key{}.Public())
+}
+
 func TestJWKSetIsOneForOthers(t *testing.T) {
 	t.Parallel()
 	first, second := fromSecret(t, secret), fromSecret(t, outsiders)

@@ -33,6 +33,9 @@ func TestScopeCoversItsPrefixesOnly(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, row.covered, scope.Covers(row.stream), "%s of %s", row.stream, row.scope)
 	}
+	long, err := auth.ParseScope(strings.Repeat("s", 1024))
+	require.NoError(t, err, "how long they are is for the table of users to say")
+	require.False(t, long.Covers(strings.Repeat("s", 200)))
 	for _, pattern := range []string{"", "*", "**", "*a", "a*b", "a**", "a*b*", "a?", "[a]*", `a\*`, "ä*", "a\x00*", "a\xff", "orders *", " orders", "orders,users", "-a*", "orders:"} {
 		scope, err := auth.ParseScope(pattern)
 		require.Error(t, err, "%q", pattern)

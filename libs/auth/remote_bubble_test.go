@@ -211,8 +211,10 @@ func TestCallersWhoLeaveMakeRoom(t *testing.T) {
 		}
 		synctest.Wait()
 		require.Equal(t, maxWaiting, r.waiting)
+		left := time.Now()
 		cancel()
 		group.Wait()
+		require.Equal(t, left, time.Now(), "they do not wait for the fetch to fail")
 		require.Zero(t, r.waiting)
 	})
 }

@@ -240,7 +240,7 @@ func TestURLThatIsNoneIsRefusedAndNotRepeated(t *testing.T) {
 	}
 }
 
-func TestPasswordInTheURLIsNotLogged(t *testing.T) {
+func TestURLIsLoggedWithoutItsUser(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.NotFoundHandler())
 	server.Close()

@@ -37,8 +37,8 @@ type Keys interface {
 }
 
 // Sign returns a token of the claims, signed with the ring's current key. It refuses claims
-// whose token nobody would take: without a name, an id, an audience or a life, with a scope
-// that is none, or with so many that the token has more than 4 kB.
+// whose token nobody would take: without a name, an id or a life, with a scope that is none,
+// or with so many that the token has more than 4 kB. For whom it is is the caller's choice.
 func (r *Keyring) Sign(claims Claims) (string, error) {
 	if err := claims.check(); err != nil {
 		return "", fmt.Errorf("sign token: %w", err)
