@@ -12,6 +12,8 @@
 //   - What is not kept can be tried again: answers from 500 on, of which it is not known
 //     whether anything was done, 401, 403 and 429, which are not about the request, and
 //     answers above MaxAnswer. Such a repetition is carried out.
+//   - A refusal with 409 is kept also where it is retriable: who means to try again, and not
+//     to ask what came of the first try, takes a new key.
 //   - Dry runs change nothing and pass by.
 package idempotency
 

@@ -92,6 +92,12 @@ func TestAKeyHoldsForOnePrincipalMethodPathAndQueryOnly(t *testing.T) {
 		change(&other)
 		all = append(all, other)
 	}
+	for _, separator := range []string{"", "0", ":", ",", " ", "\x00"} {
+		one, other := scale("k"), scale("k")
+		one.path, one.query = "/a"+separator+separator+"b", "c"
+		other.path, other.query = "/a"+separator, "b"+separator+"c"
+		all = append(all, one, other)
+	}
 	for i, a := range all {
 		require.False(t, send(k, a, s.accept).replayed(), a)
 		require.EqualValues(t, i+1, s.calls.Load(), a)

@@ -30,8 +30,8 @@ type entry struct {
 }
 
 // NewLocal returns a store of at most maxEntries keys, at least 1, and 64 MiB of answers.
-// Where room is needed the oldest answers are forgotten before their time; requests under
-// way are not, and where there is nothing else a claim fails with ErrFull.
+// Where room is needed the oldest answers are forgotten, if need be before their time;
+// requests under way are not, and where there is nothing else a claim fails with ErrFull.
 func NewLocal(maxEntries int) *Local {
 	return &Local{maxEntries: maxEntries, entries: make(map[string]*entry)}
 }
@@ -40,7 +40,6 @@ func NewLocal(maxEntries int) *Local {
 func (l *Local) Claim(_ context.Context, claim Claim, now time.Time) (Found, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.expire(now)
 	if e, known := l.entries[claim.Key]; known && now.Before(e.until) && (e.place != nil || e.claim.Token != claim.Token) {
 		return e.found(), nil
 	}
@@ -85,17 +84,6 @@ func (l *Local) Drop(_ context.Context, claim Claim) error {
 		l.forget(claim.Key)
 	}
 	return nil
-}
-
-// expire forgets the answers whose time is over: the oldest, since all have the same.
-func (l *Local) expire(now time.Time) {
-	for first := l.answers.Front(); first != nil; first = l.answers.Front() {
-		key, _ := first.Value.(string)
-		if now.Before(l.entries[key].until) {
-			return
-		}
-		l.forget(key)
-	}
 }
 
 func (l *Local) forgetOldest() bool {

@@ -1,6 +1,9 @@
 package idempotency_test
 
 import (
+	"bytes"
+	"context"
+	"log/slog"
 	"net/http"
 	"sync"
 	"testing"
@@ -54,6 +57,34 @@ func TestSecurityAHundredAtOnceOverTwoGatewaysReachTheServiceOnce(t *testing.T) 
 	}
 	all.Wait()
 	require.EqualValues(t, 1, s.calls.Load())
+}
+
+func TestACallerThatGoesAwayStillHasItsAnswerKept(t *testing.T) {
+	t.Parallel()
+	both := gateways(t, redisproc.Start(t))
+	var s service
+	ctx, leave := context.WithCancel(t.Context())
+	sendWith(ctx, both[0], scale("k"), s.meanwhile(leave))
+	require.True(t, send(both[1], scale("k"), s.accept).replayed())
+
+	ctx, leave = context.WithCancel(t.Context())
+	sendWith(ctx, both[0], scale("l"), func(w http.ResponseWriter, _ *http.Request) {
+		leave()
+		w.WriteHeader(http.StatusBadGateway)
+	})
+	require.Equal(t, http.StatusAccepted, send(both[1], scale("l"), s.accept).Code, "or its claim dropped")
+}
+
+func TestACallerThatIsGoneAlreadyDoesNotLookLikeAStoreThatIsAway(t *testing.T) {
+	t.Parallel()
+	var lines bytes.Buffer
+	store := idempotency.NewRedis(redisproc.Start(t).Client(t), prefix)
+	k := idempotency.New(store, clock.Now, slog.New(slog.NewTextHandler(&lines, nil)))
+	var s service
+	ctx, leave := context.WithCancel(t.Context())
+	leave()
+	require.Equal(t, http.StatusAccepted, sendWith(ctx, k, scale("k"), s.accept).Code)
+	require.Empty(t, lines.String())
 }
 
 func TestRedisThatGoesAwayMeanwhileDoesNotHoldTheAnswerBack(t *testing.T) {

@@ -29,25 +29,6 @@ func TestAPanicGivesTheKeyFree(t *testing.T) {
 	require.JSONEq(t, `{"call":1}`, send(k, scale("k"), s.accept).Body.String())
 }
 
-func TestACallerThatGoesAwayStillHasItsAnswerKept(t *testing.T) {
-	t.Parallel()
-	k, _ := newKeeper()
-	var s service
-	ctx, leave := context.WithCancel(t.Context())
-	sendWith(ctx, k, scale("k"), func(w http.ResponseWriter, r *http.Request) {
-		leave()
-		s.accept(w, r)
-	})
-	require.True(t, send(k, scale("k"), s.accept).replayed())
-
-	ctx, leave = context.WithCancel(t.Context())
-	sendWith(ctx, k, scale("l"), func(w http.ResponseWriter, _ *http.Request) {
-		leave()
-		w.WriteHeader(http.StatusBadGateway)
-	})
-	require.Equal(t, http.StatusAccepted, send(k, scale("l"), s.accept).Code, "and its claim dropped")
-}
-
 func TestTheAnswerIsKeptBeforeItIsGiven(t *testing.T) {
 	t.Parallel()
 	k, _ := newKeeper()

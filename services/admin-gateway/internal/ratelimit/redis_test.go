@@ -1,6 +1,7 @@
 package ratelimit_test
 
 import (
+	"context"
 	"net/http"
 	"testing"
 	"time"
@@ -99,6 +100,16 @@ func TestRedisThatIsAwayRefusesInTimeAndWorksAgainWhenItIsBack(t *testing.T) {
 		w, _ := ask(l, "")
 		return w.Code == http.StatusAccepted
 	}, 10*time.Second, 20*time.Millisecond)
+}
+
+func TestACallerThatGoesAwayIsCountedAndDoesNotLookLikeAStoreThatIsAway(t *testing.T) {
+	t.Parallel()
+	c := ratelimit.NewRedis(redisproc.Start(t).Client(t), prefix, century)
+	ctx, leave := context.WithCancel(t.Context())
+	leave()
+	_, err := c.Hit(ctx, "a", time.Time{})
+	require.NoError(t, err)
+	require.EqualValues(t, 2, count(t, c, "a", time.Time{}).Count)
 }
 
 func TestRedisSurvivesScriptFlushAndServesEverySlotOfACluster(t *testing.T) {
