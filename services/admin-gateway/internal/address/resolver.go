@@ -16,6 +16,15 @@ import (
 	"github.com/redis-stream-coordinator/rsc/services/admin-gateway/internal/exchange"
 )
 
+// mappedBits is how many bits of an IPv4-mapped IPv6 address come before the IPv4 address.
+const mappedBits = 96
+
+var (
+	errNotNetwork = errors.New("neither an IP address nor a network such as 10.0.0.0/8")
+	errZone       = errors.New("an address with a zone holds on one machine only")
+	errEverybody  = errors.New("a network of everybody trusts every client")
+)
+
 // Resolver finds the client of a request. It may be used from several goroutines.
 type Resolver struct {
 	trusted []netip.Prefix
@@ -44,12 +53,6 @@ func New(trusted []string) (*Resolver, error) {
 	return r, nil
 }
 
-var (
-	errNotNetwork = errors.New("neither an IP address nor a network such as 10.0.0.0/8")
-	errZone       = errors.New("an address with a zone holds on one machine only")
-	errEverybody  = errors.New("a network of everybody trusts every client")
-)
-
 func parseNetwork(text string) (netip.Prefix, error) {
 	if addr, err := netip.ParseAddr(text); err == nil {
 		if addr.Zone() != "" {
@@ -67,9 +70,6 @@ func parseNetwork(text string) (netip.Prefix, error) {
 	}
 	return unmapNetwork(network)
 }
-
-// mappedBits is how many bits of an IPv4-mapped IPv6 address come before the IPv4 address.
-const mappedBits = 96
 
 // unmapNetwork turns a network of IPv4-mapped addresses into the one of IPv4.
 func unmapNetwork(network netip.Prefix) (netip.Prefix, error) {
