@@ -48,7 +48,7 @@ type App struct {
 	ring      *auth.Keyring
 	users     *users.Directory
 	clients   *address.Resolver
-	revoked   login.Revocations
+	shared    *login.RedisRevocations // nil where they are this process's own
 	auditor   *audit.Auditor
 	proxy     *proxy.Proxy
 	handler   http.Handler
@@ -68,7 +68,7 @@ func New(ctx context.Context, cfg Config, deps Deps) (*App, error) {
 	if err := a.connect(deps); err != nil {
 		return nil, err
 	}
-	if err := a.wire(deps); err != nil {
+	if err := a.wire(ctx, deps); err != nil {
 		return nil, errors.Join(err, a.Close(ctx))
 	}
 	a.warn()
@@ -129,6 +129,9 @@ func (a *App) Close(ctx context.Context) error {
 	}
 	if a.proxy != nil {
 		a.proxy.Close()
+	}
+	if a.shared != nil {
+		a.shared.Close()
 	}
 	if a.ownsRedis {
 		if err := a.redis.Close(); err != nil && !errors.Is(err, redis.ErrClosed) {

@@ -68,6 +68,10 @@ func (a *App) ready(answers httpx.Answers) http.Handler {
 				return
 			}
 		}
+		if a.shared != nil && !a.shared.Ready() {
+			answers.Error(w, r, protocol.Errorf(protocol.CodeStoreUnavailable, "which tokens are over is not known yet"))
+			return
+		}
 		well.ServeHTTP(w, r)
 	})
 }

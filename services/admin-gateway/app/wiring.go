@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"time"
@@ -29,13 +30,13 @@ const (
 )
 
 // wire builds the pipeline.
-func (a *App) wire(deps Deps) error {
+func (a *App) wire(ctx context.Context, deps Deps) error {
 	answers := httpx.NewAnswers(a.log)
 	var err error
 	if a.clients, err = address.New(a.cfg.Gateway.TrustedProxies); err != nil {
 		return fmt.Errorf("gateway.trusted-proxies: %w", err)
 	}
-	logins, err := a.logins()
+	logins, err := a.logins(ctx)
 	if err != nil {
 		return err
 	}
@@ -71,7 +72,7 @@ func (a *App) wire(deps Deps) error {
 }
 
 // logins returns the service that says who asks, and sets keys, users and revocations.
-func (a *App) logins() (*login.Service, error) {
+func (a *App) logins(ctx context.Context) (*login.Service, error) {
 	table, err := a.cfg.API.table()
 	if err != nil {
 		return nil, err
@@ -89,10 +90,19 @@ func (a *App) logins() (*login.Service, error) {
 	if err != nil {
 		return nil, fmt.Errorf("api.token-secret: %w", err)
 	}
-	a.revoked = login.NewLocalRevocations(clock.Now)
+	revoked := a.revocations(ctx)
 	return login.New(login.Config{
 		TokenTTL: a.cfg.API.TokenTTL, Secure: a.cfg.API.SecureCookies, AuthenticateMembers: a.cfg.API.AuthenticateMemberAPI,
-	}, login.Deps{Ring: a.ring, Users: a.users, Revoked: a.revoked, Session: session, Now: clock.Now, Log: a.log}), nil
+	}, login.Deps{Ring: a.ring, Users: a.users, Revoked: revoked, Session: session, Now: clock.Now, Log: a.log}), nil
+}
+
+// revocations are this process's or shared, as the counters are.
+func (a *App) revocations(ctx context.Context) login.Revocations {
+	if a.cfg.API.RateLimit.Store == StoreLocal {
+		return login.NewLocalRevocations(clock.Now)
+	}
+	a.shared = login.NewRedisRevocations(ctx, a.redis, a.cfg.Store.KeyPrefix, clock.Now, a.log)
+	return a.shared
 }
 
 func (a *App) upstreams(answers httpx.Answers) (*proxy.Proxy, error) {
