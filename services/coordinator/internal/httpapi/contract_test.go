@@ -24,10 +24,10 @@ type documented struct {
 }
 
 // startDocumented serves the API with the document's limits.
-func startDocumented(t *testing.T, document *openapitest.Document, change ...func(*httpapi.Config, *httpx.Limits)) documented {
+func startDocumented(t *testing.T, document *openapitest.Document) documented {
 	t.Helper()
-	change = append(change, func(config *httpapi.Config, _ *httpx.Limits) { config.MaxShards = protocol.DefaultMaxShards })
-	d := documented{api: startAPI(t, change...), document: document}
+	limits := func(config *httpapi.Config, _ *httpx.Limits) { config.MaxShards = protocol.DefaultMaxShards }
+	d := documented{api: startAPI(t, limits), document: document}
 	bare(d.layer)
 	known(d.layer)
 	return d
