@@ -18,7 +18,15 @@ const firstBeyondASCII = 0x7f
 // sorted, no blanks, and every character but the printable ones of ASCII escaped. So a
 // record is one line, whatever its texts hold, and no line break, control sequence or
 // direction mark in them can pass for something else (reliability, Audit and logs).
+//
+// What is not there is empty, never null: {} for the values, [] for the roles.
 func Encode(record protocol.AuditRecord) ([]byte, error) {
+	if record.Requested == nil {
+		record.Requested = map[string]string{}
+	}
+	if record.Roles == nil {
+		record.Roles = []string{}
+	}
 	var plain bytes.Buffer
 	encoder := json.NewEncoder(&plain)
 	encoder.SetEscapeHTML(false)

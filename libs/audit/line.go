@@ -38,11 +38,10 @@ func Line(record protocol.AuditRecord) ([]byte, error) {
 // with ErrTorn it is not.
 func ParseLine(line []byte) (protocol.AuditRecord, bool, error) {
 	var record protocol.AuditRecord
-	at := bytes.Index(line, []byte(lineBegin))
-	if at < 0 || bytes.ContainsAny(line[:at], `{"`) {
+	before, rest, found := bytes.Cut(line, []byte(lineBegin))
+	if !found || bytes.ContainsAny(before, `{"`) {
 		return record, false, nil
 	}
-	rest := line[at+len(lineBegin):]
 	decoder := json.NewDecoder(bytes.NewReader(rest))
 	if err := decoder.Decode(&record); err != nil {
 		return protocol.AuditRecord{}, true, fmt.Errorf("%w: %w", ErrTorn, err)

@@ -29,6 +29,9 @@ const (
 
 // AuditRecord is one record of the audit (gateway, Audit). It never holds a password, a
 // token or a body. Empty texts and zeros stand for what is not known.
+//
+// The hash goes over all fields in their order. One that is added later comes at the end and
+// is omitted when it is empty, so that the records that are there keep their hashes.
 type AuditRecord struct {
 	// Sequence counts the records of a chain from 1, without a gap.
 	Sequence int64 `json:"sequence"`
@@ -44,7 +47,7 @@ type AuditRecord struct {
 	MemberID      string `json:"memberId"`
 	ReshardingID  string `json:"reshardingId"`
 	// Requested holds the values that the body asks for, by field, as JSON texts; only
-	// fields that mutations have, each cut to 256 characters.
+	// fields that mutations have, each cut to 256 characters. It is empty, never null.
 	Requested   map[string]string `json:"requested"`
 	RequestedBy string            `json:"requestedBy"`
 	Reason      string            `json:"reason"`

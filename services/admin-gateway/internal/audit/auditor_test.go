@@ -17,9 +17,9 @@ import (
 	"github.com/redis-stream-coordinator/rsc/services/admin-gateway/internal/exchange"
 )
 
-func auditor(t *testing.T, sink Sink, policy OnFailure) *Auditor {
+func auditor(t *testing.T, sink Sink) *Auditor {
 	t.Helper()
-	a := New(Config{GatewayID: "gateway-1", OnFailure: policy, Buffer: 10, Timeout: time.Second}, sink, nil, clock.Now, nil)
+	a := New(Config{GatewayID: "gateway-1", OnFailure: Refuse, Buffer: 10, Timeout: time.Second}, sink, nil, clock.Now, nil)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Millisecond)
 		defer cancel()
@@ -50,7 +50,7 @@ func TestAMutationHasAnIntentBeforeItAndAnOutcomeBeforeItsAnswer(t *testing.T) {
 	t.Parallel()
 	sink := &shelf{}
 	var during, held []string
-	w := pass(t, auditor(t, sink, Refuse), scaling(scaleBody), nil, func(w http.ResponseWriter, r *http.Request) {
+	w := pass(t, auditor(t, sink), scaling(scaleBody), nil, func(w http.ResponseWriter, r *http.Request) {
 		during = sink.words()
 		accept(w, r)
 		exchange.Of(r.Context()).Upstream = "coordinator-2"
@@ -86,7 +86,7 @@ func TestTheCallerIsToldAfterTheOutcomeIsWritten(t *testing.T) {
 	t.Parallel()
 	for name, size := range map[string]int{"a short answer": 10, "one that is too long to be held back": 3 << 20} {
 		sink := &shelf{}
-		a := auditor(t, sink, Refuse)
+		a := auditor(t, sink)
 		w := &witness{ResponseRecorder: httptest.NewRecorder(), sink: sink}
 		e := scaling(scaleBody)
 		a.Surround(a.Intend(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -112,7 +112,7 @@ func TestARefusedMutationHasAnOutcomeOnly(t *testing.T) {
 		protocol.CodeInvalidRequest, protocol.CodeTerminating, protocol.CodeRollbackNotAllowed,
 	} {
 		sink := &shelf{}
-		w := pass(t, auditor(t, sink, Refuse), scaling(scaleBody), func(http.Handler) http.Handler {
+		w := pass(t, auditor(t, sink), scaling(scaleBody), func(http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				exchange.Of(r.Context()).Code = code
 				httpx.NewAnswers(nil).Error(w, r, protocol.Errorf(code, "no"))
@@ -129,7 +129,7 @@ func TestARefusedMutationHasAnOutcomeOnly(t *testing.T) {
 func TestARefusalByTheServiceIsReadFromItsAnswer(t *testing.T) {
 	t.Parallel()
 	sink := &shelf{}
-	pass(t, auditor(t, sink, Refuse), scaling(scaleBody), nil, func(w http.ResponseWriter, r *http.Request) {
+	pass(t, auditor(t, sink), scaling(scaleBody), nil, func(w http.ResponseWriter, r *http.Request) {
 		httpx.NewAnswers(nil).Error(w, r, protocol.Errorf(protocol.CodeActiveMigrationExists, "R1"))
 	})
 	require.Equal(t, "ACTIVE_MIGRATION_EXISTS", sink.records[1].ErrorCode)
@@ -139,7 +139,7 @@ func TestARefusalByTheServiceIsReadFromItsAnswer(t *testing.T) {
 func TestAnAnswerGivenAgainIsAReplay(t *testing.T) {
 	t.Parallel()
 	sink := &shelf{}
-	pass(t, auditor(t, sink, Refuse), scaling(scaleBody), func(http.Handler) http.Handler {
+	pass(t, auditor(t, sink), scaling(scaleBody), func(http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			exchange.Of(r.Context()).Replayed = true
 			accept(w, r)
@@ -154,11 +154,12 @@ func TestWhatIsNoMutationIsNotRecordedNorHeldBack(t *testing.T) {
 	sink := &shelf{away: true}
 	e := scaling("")
 	e.Route.Mutation = false
-	w := pass(t, auditor(t, sink, Refuse), e, nil, func(w http.ResponseWriter, _ *http.Request) {
-		_, isHeld := w.(*held)
-		require.False(t, isHeld)
+	isHeld := true
+	w := pass(t, auditor(t, sink), e, nil, func(w http.ResponseWriter, _ *http.Request) {
+		_, isHeld = w.(*held)
 		w.WriteHeader(http.StatusOK)
 	})
+	require.False(t, isHeld)
 	require.Equal(t, http.StatusOK, w.Code)
 	require.Zero(t, sink.tries)
 	require.False(t, e.Intended)
@@ -167,7 +168,7 @@ func TestWhatIsNoMutationIsNotRecordedNorHeldBack(t *testing.T) {
 func TestAPanicIsRecordedAndGoesOn(t *testing.T) {
 	t.Parallel()
 	sink := &shelf{}
-	a := auditor(t, sink, Refuse)
+	a := auditor(t, sink)
 	w := httptest.NewRecorder()
 	e := scaling(scaleBody)
 	require.PanicsWithValue(t, "broken", func() {
@@ -187,7 +188,7 @@ func TestAPanicIsRecordedAndGoesOn(t *testing.T) {
 func TestACallerThatLeavesIsRecorded(t *testing.T) {
 	t.Parallel()
 	sink := &shelf{}
-	a := auditor(t, sink, Refuse)
+	a := auditor(t, sink)
 	e := scaling(scaleBody)
 	r := request(t, e)
 	ctx, cancel := context.WithCancel(r.Context())
@@ -201,9 +202,11 @@ func TestACallerThatLeavesIsRecorded(t *testing.T) {
 func TestWithoutTheSinkNothingIsSentAndTheCallerIsToldWhy(t *testing.T) {
 	t.Parallel()
 	sink := &shelf{away: true}
-	a := auditor(t, sink, Refuse)
+	a := auditor(t, sink)
 	e := scaling(scaleBody)
-	w := pass(t, a, e, nil, func(http.ResponseWriter, *http.Request) { require.Fail(t, "sent") })
+	sent := false
+	w := pass(t, a, e, nil, func(http.ResponseWriter, *http.Request) { sent = true })
+	require.False(t, sent)
 	require.Equal(t, http.StatusServiceUnavailable, w.Code)
 	require.Contains(t, w.Body.String(), `"errorCode":"AUDIT_UNAVAILABLE"`)
 	require.NotContains(t, w.Body.String(), "connection refused", "what is wrong inside is for the log")
@@ -216,7 +219,7 @@ func TestWithoutTheSinkNothingIsSentAndTheCallerIsToldWhy(t *testing.T) {
 func TestAnOutcomeThatCannotBeWrittenKeepsNobodyFromTheAnswer(t *testing.T) {
 	t.Parallel()
 	sink := &shelf{}
-	a := auditor(t, sink, Refuse)
+	a := auditor(t, sink)
 	w := pass(t, a, scaling(scaleBody), nil, func(w http.ResponseWriter, r *http.Request) {
 		sink.put(true)
 		accept(w, r)
@@ -232,7 +235,7 @@ func TestAnOutcomeThatCannotBeWrittenKeepsNobodyFromTheAnswer(t *testing.T) {
 func TestAnAnswerGoesThroughARealConnection(t *testing.T) {
 	t.Parallel()
 	sink := &shelf{}
-	a := auditor(t, sink, Refuse)
+	a := auditor(t, sink)
 	stages := a.Surround(a.Intend(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_ = http.NewResponseController(w).SetWriteDeadline(clock.Now().Add(time.Minute))
 		if r.URL.Path == "/empty" {
@@ -253,7 +256,7 @@ func TestAnAnswerGoesThroughARealConnection(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, answer.Body.Close())
 		require.Equal(t, want, answer.StatusCode)
-		require.Equal(t, int(answer.ContentLength), len(body))
+		require.Len(t, body, int(answer.ContentLength))
 		require.Equal(t, want, sink.records[len(sink.records)-1].Status)
 	}
 }

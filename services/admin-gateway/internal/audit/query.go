@@ -16,8 +16,7 @@ import (
 func (a *Auditor) Query(w http.ResponseWriter, r *http.Request) {
 	page, err := a.page(r)
 	if err != nil {
-		var refusal *protocol.Error
-		if errors.As(err, &refusal) {
+		if refusal, ok := errors.AsType[*protocol.Error](err); ok {
 			exchange.Of(r.Context()).Code = refusal.Code
 		}
 		a.answers.Error(w, r, err)
@@ -39,8 +38,7 @@ func (a *Auditor) page(r *http.Request) (protocol.AuditResponse, error) {
 			"the audit goes to the log, which cannot be asked; audit.sink redis can")
 	}
 	page, err := a.reader.Page(r.Context(), query)
-	var refusal *protocol.Error
-	if err != nil && !errors.As(err, &refusal) {
+	if _, refused := errors.AsType[*protocol.Error](err); err != nil && !refused {
 		return page, protocol.Errorf(protocol.CodeStoreUnavailable, "the audit cannot be read").Because(err)
 	}
 	return page, err

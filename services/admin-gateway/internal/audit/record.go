@@ -33,9 +33,6 @@ type ending struct {
 func intentOf(r *http.Request, e *exchange.Exchange, gateway string, now time.Time) protocol.AuditRecord {
 	want := read(e.Body)
 	if e.Route.DryRun {
-		if want.values == nil {
-			want.values = make(map[string]string)
-		}
 		want.values["dryRun"] = strconv.FormatBool(true)
 	}
 	return protocol.AuditRecord{

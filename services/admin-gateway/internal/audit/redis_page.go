@@ -150,7 +150,14 @@ func recordOf(entry redis.XMessage) protocol.AuditRecord {
 	if err := json.Unmarshal([]byte(text), &record); err != nil {
 		number, _ := entry.Values["sequence"].(string)
 		sequence, _ := strconv.ParseInt(number, 10, 64)
-		return protocol.AuditRecord{Chain: redisChain, Sequence: sequence}
+		record = protocol.AuditRecord{Chain: redisChain, Sequence: sequence}
+	}
+	// The sink writes neither as null; the answer's shape holds for what others write too.
+	if record.Requested == nil {
+		record.Requested = map[string]string{}
+	}
+	if record.Roles == nil {
+		record.Roles = []string{}
 	}
 	return record
 }

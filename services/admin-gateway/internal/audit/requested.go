@@ -14,7 +14,7 @@ const maxText = 256
 // asked is what a body asks for, as far as a record may hold it.
 type asked struct {
 	by, reason string
-	values     map[string]string
+	values     map[string]string // never nil
 }
 
 // requestedFields are the fields of the mutations' bodies that records hold. What is not
@@ -28,20 +28,17 @@ func requestedFields() []string {
 
 // read takes the known fields from a body. One that is no JSON object gives none.
 func read(body []byte) asked {
+	found := asked{values: map[string]string{}}
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(body, &fields) != nil {
-		return asked{}
+		return found
 	}
-	found := asked{by: textOf(fields["requestedBy"]), reason: textOf(fields["reason"])}
+	found.by, found.reason = textOf(fields["requestedBy"]), textOf(fields["reason"])
 	for _, name := range requestedFields() {
 		value, given := fields[name]
-		if !given || !flat(value) {
-			continue
+		if given && flat(value) {
+			found.values[name] = cut(compact(value))
 		}
-		if found.values == nil {
-			found.values = make(map[string]string)
-		}
-		found.values[name] = cut(compact(value))
 	}
 	return found
 }

@@ -21,7 +21,7 @@ func chained(t *testing.T, chain string, count int) ([]protocol.AuditRecord, pro
 	for i := range count {
 		record := protocol.AuditRecord{
 			Time: at(int64(i)), Kind: protocol.AuditOutcome, Operation: "SCALE_STREAM", StreamPrefix: "orders", Principal: "ann",
-			Status: 202, Result: protocol.AuditAllowed, RequestID: "r" + strconv.Itoa(i+1), Roles: []string{"READ", "WRITE"},
+			Status: 202, Result: protocol.AuditAllowed, RequestID: "r" + strconv.Itoa(i+1), Roles: []string{"READ", "WRITE"}, Requested: map[string]string{},
 		}
 		var err error
 		record, head, err = audit.Chain(head, record)
