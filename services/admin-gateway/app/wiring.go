@@ -106,7 +106,8 @@ func (a *App) revocations(ctx context.Context) login.Revocations {
 }
 
 func (a *App) upstreams(answers httpx.Answers) (*proxy.Proxy, error) {
-	upstreams := map[route.Service][]string{route.Coordinator: a.cfg.Gateway.Coordinators}
+	upstreams := map[route.Service][]string{}
+	upstreams[route.Coordinator] = a.cfg.Gateway.Coordinators
 	if a.cfg.Gateway.Monitor != "" {
 		upstreams[route.Monitor] = []string{a.cfg.Gateway.Monitor}
 	}

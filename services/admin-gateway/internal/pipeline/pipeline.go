@@ -5,6 +5,7 @@ package pipeline
 import (
 	"log/slog"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/redis-stream-coordinator/rsc/libs/httpx"
@@ -69,9 +70,8 @@ func (p Parts) stages() []stage {
 // New returns the pipeline as a handler.
 func New(parts Parts) http.Handler {
 	handler := parts.Serve
-	stages := parts.stages()
-	for i := len(stages) - 1; i >= 0; i-- {
-		handler = stages[i].wrap(handler)
+	for _, s := range slices.Backward(parts.stages()) {
+		handler = s.wrap(handler)
 	}
 	return handler
 }
