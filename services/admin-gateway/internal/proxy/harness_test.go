@@ -85,6 +85,9 @@ func (u *upstream) requests() []got {
 	return append([]got(nil), u.seen...)
 }
 
+// count returns how many requests have come.
+func (u *upstream) count() int { return len(u.requests()) }
+
 func (u *upstream) address() string { return strings.TrimPrefix(u.URL, "http://") }
 
 // refuseWith answers as the suite's services refuse.

@@ -221,11 +221,12 @@ func TestAMutationGoesOnWithoutItsCaller(t *testing.T) {
 			ended <- nil
 		}
 	})
-	outcome := make(chan int, 1)
+	outcome, noticed := make(chan int, 1), make(chan struct{}, 2)
 	g := startGateway(t, setup{
 		Config: proxy.Config{Upstreams: coordinators(up.URL)},
 		wrap: func(next http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				context.AfterFunc(r.Context(), func() { noticed <- struct{}{} })
 				seen := &statusOnly{header: http.Header{}}
 				next.ServeHTTP(seen, r)
 				w.WriteHeader(seen.status)
@@ -243,11 +244,17 @@ func TestAMutationGoesOnWithoutItsCaller(t *testing.T) {
 		<-arrived
 		cancel()
 		require.ErrorIs(t, <-gone, context.Canceled)
+		<-noticed // by the gateway
 	}
 	leave("GET", base+"/streams", "")
 	require.Error(t, <-ended)
 	require.Equal(t, 503, <-outcome)
 	leave("POST", scale, "{}")
+	select {
+	case err := <-ended:
+		require.NoError(t, err, "it was cut off")
+	case <-time.After(50 * time.Millisecond): // long for a cancellation
+	}
 	close(release)
 	require.NoError(t, <-ended)
 	require.Equal(t, 202, <-outcome, "the stages before get the outcome")
@@ -306,6 +313,72 @@ func TestAHungUpstreamDoesNotExhaustTheGateway(t *testing.T) {
 		_, err := g.ask(short, "POST", beat, newBeat)
 		return err != nil // it waits for the hung one and is not refused
 	}, patience, time.Millisecond)
+}
+
+// However a request ends, it gives its place at the instance back.
+func TestEveryEndGivesThePlaceBack(t *testing.T) {
+	t.Parallel()
+	answers := []http.HandlerFunc{
+		refuseWith(protocol.CodeStoreUnavailable), refuseWith(protocol.CodeTerminating), refuseWith(protocol.CodeGroupNotFound), refuseWith(protocol.CodeUnauthorized),
+		func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) },
+		func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(302) },
+		func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(304) },
+		func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+		func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+		func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = w.Write([]byte("{"))
+			_ = http.NewResponseController(w).Flush()
+			panic(http.ErrAbortHandler)
+		},
+	}
+	var turn atomic.Int64
+	up := startUpstream(t, func(w http.ResponseWriter, r *http.Request) { answers[turn.Load()](w, r) })
+	g := startGateway(t, setup{Config: proxy.Config{Upstreams: coordinators(up.URL), MaxInFlight: 1, Timeouts: proxy.Timeouts{Read: 100 * time.Millisecond}}})
+	for i := range answers {
+		turn.Store(int64(i))
+		before := up.count()
+		for range 3 {
+			_, _ = g.ask(t.Context(), "POST", beat, newBeat)
+		}
+		require.Equal(t, before+3, up.count(), "answer %d", i)
+	}
+	none := startGateway(t, setup{Config: proxy.Config{Upstreams: coordinators(free(t)), MaxInFlight: 1}})
+	for range 3 {
+		requireRefusal(t, protocol.CodeUpstreamUnavailable, none.call(t, "GET", base+"/streams", ""))
+	}
+}
+
+func TestWhatIsOverloadedIsNotSoForEver(t *testing.T) {
+	t.Parallel()
+	up, arrived := hung(t)
+	g := startGateway(t, setup{Config: proxy.Config{Upstreams: coordinators(up.URL), MaxInFlight: 1}})
+	for range 3 {
+		ctx, cancel := context.WithCancel(t.Context())
+		gone := make(chan struct{})
+		go func() {
+			defer close(gone)
+			_, _ = g.ask(ctx, "POST", beat, newBeat)
+		}()
+		require.Eventually(t, func() bool { // those that come before the last one has gone are refused
+			select {
+			case <-arrived:
+				return true
+			case <-gone:
+				gone = make(chan struct{})
+				go func(gone chan struct{}) {
+					defer close(gone)
+					_, _ = g.ask(ctx, "POST", beat, newBeat)
+				}(gone)
+			default:
+			}
+			return false
+		}, patience, time.Millisecond)
+		for range 5 {
+			requireRefusal(t, protocol.CodeOverloaded, g.call(t, "POST", beat, newBeat))
+		}
+		cancel()
+		<-gone
+	}
 }
 
 // While one instance hangs, the other one takes what is over.

@@ -266,4 +266,9 @@ func TestTheConsoleAnswersForItself(t *testing.T) {
 		require.Equal(t, "default-src 'self'", answer.header.Get("Content-Security-Policy"))
 		require.Equal(t, "ops", g.claims(t, up.requests()[0], auth.AudienceWeb).Subject)
 	}
+	up := startUpstream(t, func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "stack trace", http.StatusInternalServerError)
+	})
+	g := startGateway(t, setup{Config: proxy.Config{Upstreams: map[route.Service][]string{route.Web: {up.URL}}}})
+	requireRefusal(t, protocol.CodeUpstreamFailed, g.call(t, "GET", "/console", ""))
 }
