@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/redis-stream-coordinator/rsc/libs/testkit/openapitest"
@@ -115,6 +117,24 @@ func TestFieldsDeepInsideAreLookedAt(t *testing.T) {
 	}
 	early := strings.Replace(whole, "2026-03-02T09:10:00.000Z", "2026-03-02T09:10:00Z", 1)
 	require.Error(t, document.Validate(t.Context(), answered("GET", path, "", http.StatusOK, early)), "times have milliseconds")
+}
+
+// TestADocumentServesParallelTests: it says that it is safe for concurrent use.
+func TestADocumentServesParallelTests(t *testing.T) {
+	t.Parallel()
+	document := openapitest.Load(t)
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			for range 20 {
+				good := answered("POST", streams+"/orders", `{"requestedBy":"ops"}`, http.StatusCreated, created)
+				assert.NoError(t, document.Validate(t.Context(), good))
+				bad := answered("GET", streams+"/orders", "", http.StatusNotFound, with(missing, `"x":1`))
+				assert.Error(t, document.Validate(t.Context(), bad))
+			}
+		})
+	}
+	group.Wait()
 }
 
 func with(object, member string) string { return strings.TrimSuffix(object, "}") + "," + member + "}" }
