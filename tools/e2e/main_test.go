@@ -26,7 +26,8 @@ func run(m *testing.M) int {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	for module, pkg := range map[string]string{
-		"services/coordinator": "./cmd/coordinator", "examples": "./replay", "tools": "./rscctl",
+		"services/coordinator": "./cmd/coordinator", "services/admin-gateway": "./cmd/admin-gateway",
+		"examples": "./replay", "tools": "./rscctl",
 	} {
 		build := exec.Command("go", "build", "-buildvcs=false", "-o", dir+string(filepath.Separator), pkg)
 		build.Dir = filepath.Join("..", "..", filepath.FromSlash(module))
