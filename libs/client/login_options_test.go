@@ -91,8 +91,32 @@ func TestAnswersWithoutAUsableTokenAreNoLogin(t *testing.T) {
 		require.ErrorIs(t, ask(t.Context(), c.Admin()), client.ErrUnavailable, body)
 	}
 	// A life beyond what the clock counts is one of many years.
-	c := coordinator(t, func(w http.ResponseWriter, _ *http.Request) {
+	var logins atomic.Int32
+	c := coordinator(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			logins.Add(1)
+		}
 		_, _ = io.WriteString(w, `{"accessToken":"t","expiresInSeconds":9223372036854775807}`)
 	}, client.Options{Login: client.WithLogin("ops", hunter)})
 	require.NoError(t, ask(t.Context(), c.Admin()))
+	require.NoError(t, ask(t.Context(), c.Admin()))
+	require.Equal(t, int32(1), logins.Load())
+}
+
+func TestLoginByHandSendsNoToken(t *testing.T) {
+	t.Parallel()
+	var paths, tokens []string
+	c := coordinator(t, func(w http.ResponseWriter, r *http.Request) {
+		paths, tokens = append(paths, r.Method+" "+r.URL.Path), append(tokens, r.Header.Get("Authorization"))
+		_, _ = io.WriteString(w, `{"accessToken":"new","expiresInSeconds":60,"roles":["READ"],"username":"ops","loggedOut":true}`)
+	}, client.Options{Token: "old"})
+	got, err := c.Admin().Login(t.Context(), "ops", hunter)
+	require.NoError(t, err)
+	require.Equal(t, "new", got.AccessToken)
+	session, err := c.Admin().Session(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "ops", *session.Username)
+	require.NoError(t, c.Admin().Logout(t.Context()))
+	require.Equal(t, []string{"POST /coord/v1/auth/login", "GET /coord/v1/monitoring/session", "POST /coord/v1/auth/logout"}, paths)
+	require.Equal(t, []string{"", "Bearer old", "Bearer old"}, tokens)
 }

@@ -194,6 +194,7 @@ func TestACallerWhoGivesUpBarsNobody(t *testing.T) {
 		for range 2 { // one logs in, one waits for it
 			all.Go(func() { require.ErrorIs(t, ask(short, admin), context.DeadlineExceeded) })
 		}
+		synctest.Wait()
 		all.Go(func() { require.NoError(t, ask(t.Context(), admin)) })
 		all.Wait()
 		require.NoError(t, ask(t.Context(), admin))

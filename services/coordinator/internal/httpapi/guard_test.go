@@ -6,9 +6,12 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/go-chi/chi/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/redis-stream-coordinator/rsc/libs/auth"
@@ -112,6 +115,31 @@ func TestChangesNeedTheGatewaysToken(t *testing.T) {
 		require.Less(t, got.status, 300, "%s: %s", what, got.body)
 	}
 	require.Len(t, a.seen(), len(mutations())+1, "scaling a group looks the group up")
+}
+
+// An endpoint that is added and changes something cannot be forgotten.
+func TestEveryRouteThatIsNoReadIsGuarded(t *testing.T) {
+	t.Parallel()
+	below, g := newLayer(), newGateway(t, "one")
+	deps := below.deps()
+	deps.Guard = httpapi.NewGuard(httpapi.GuardConfig{Keys: g.keys, Members: true, Now: judged})
+	handler := httpapi.New(httpapi.Config{}, deps)
+	routes, ok := handler.(chi.Routes)
+	require.True(t, ok)
+	names := strings.NewReplacer("{streamPrefix}", "orders", "{consumerGroup}", "billing", "{memberId}", "m-1", "{reshardingId}", "R1")
+	guarded := 0
+	require.NoError(t, chi.Walk(routes, func(method, route string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
+		if method == http.MethodGet {
+			return nil
+		}
+		guarded++
+		recorder := httptest.NewRecorder()
+		handler.ServeHTTP(recorder, httptest.NewRequest(method, names.Replace(route), strings.NewReader("{")))
+		require.Equal(t, http.StatusUnauthorized, recorder.Code, "%s %s", method, route)
+		return nil
+	}))
+	require.Len(t, takers(), guarded)
+	require.Empty(t, below.seen())
 }
 
 func TestReadsAndHeartbeatsAreOpenUnlessMembersAreAsked(t *testing.T) {
