@@ -117,6 +117,13 @@ func (b *bench) made(shards int, wanted ...stream.Group) {
 	require.Zero(b.t, b.make(shards, wanted...))
 }
 
+// unmake takes shards back, whichever it leaves.
+func (b *bench) unmake(prefix string, indexes []int, t Token) error {
+	b.t.Helper()
+	_, err := b.Unmake(b.t.Context(), prefix, indexes, t, 0)
+	return err
+}
+
 // prove proves one shard.
 func (b *bench) prove(index int, names ...string) Finding {
 	b.t.Helper()

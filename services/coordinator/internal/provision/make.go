@@ -105,12 +105,25 @@ func (s *Shards) Remake(
 
 // Unmake takes back what Make made (protocol L8): it deletes the shard keys that are
 // streams to which nothing was ever added, with whatever groups they have, and leaves
-// every other key alone. Errors are ErrStale and StepError.
-func (s *Shards) Unmake(ctx context.Context, prefix string, indexes []int, t Token) error {
-	return s.each(ctx, prefix, indexes, t, action{
+// every other key alone. It returns the shards, in order, to which something was added
+// since that time, by its id, in milliseconds since 1970. Errors are ErrStale and StepError.
+func (s *Shards) Unmake(ctx context.Context, prefix string, indexes []int, t Token, since int64) (used []int, err error) {
+	err = s.each(ctx, prefix, indexes, t, action{
 		script: s.scripts.unmake,
-		args:   func(shard) []any { return []any{t.String()} },
+		args:   func(shard) []any { return []any{t.String(), since} },
+		settle: func(on shard, word string, rest []any) error {
+			switch word {
+			case wordOK:
+			case wordUsed:
+				used = append(used, on.index)
+			default:
+				return unexpected(word, rest)
+			}
+			return nil
+		},
 	})
+	slices.Sort(used)
+	return used, err
 }
 
 // each carries an action of one phase to the shards.

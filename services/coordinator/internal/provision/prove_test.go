@@ -196,7 +196,10 @@ func TestL4ReplicaProvesNothing(t *testing.T) {
 			_, err := old.Make(t.Context(), "orders", []int{0}, backing(), groups(), nil)
 			return err
 		},
-		"unmake": func() error { return old.Unmake(t.Context(), "orders", []int{0}, preparing()) },
+		"unmake": func() error {
+			_, err := old.Unmake(t.Context(), "orders", []int{0}, preparing(), 0)
+			return err
+		},
 		"seal": func() error {
 			_, err := old.Seal(t.Context(), "orders", []int{0}, preparing(), []string{"g"}, RetainNothing, nil)
 			return err

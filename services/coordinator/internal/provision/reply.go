@@ -9,6 +9,7 @@ import (
 // The words that answers begin with.
 const (
 	wordOK       = "ok"
+	wordUsed     = "used"
 	wordStale    = "stale"
 	wordSealed   = "sealed"
 	wordOccupied = "occupied"

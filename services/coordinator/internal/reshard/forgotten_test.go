@@ -4,6 +4,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+	"github.com/redis-stream-coordinator/rsc/libs/testkit/redisproc"
 )
 
 // The records of the stream and of its group are both put back behind a finished scale-out,
@@ -27,4 +30,32 @@ func TestL1ShardsThatEveryRecordForgotAreReadAgain(t *testing.T) {
 	b.await("the forgotten records are handled", func() bool { n, _ := b.handledBy("a"); return n == before+5 })
 	b.converges(4)
 	require.Equal(t, 4, b.stream().ShardCount)
+}
+
+// The same behind the order of a scale-out that producers have been told of, and then it is
+// rolled back: the added shards are not given up while they hold records (L8).
+func TestL8RollbackDoesNotForgetRecordsOfShardsThatTheRecordForgot(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, redisproc.Start(t).Client(t))
+	first := b.still()
+	b.lead = first
+	b.create(2, "a")
+	id := b.scaled(4)
+	putBack, putBackGroup := b.save(b.recordKey()), b.save(b.groupKey("a"))
+	first.driver.Start()
+	b.await("producers are told", func() bool { return b.stream().ShardCount == 4 })
+	require.NoError(t, first.driver.Close(t.Context()))
+	b.publish(2, 3)
+	putBack()
+	putBackGroup()
+
+	b.lead = b.still() // one that has seen nothing of it
+	require.NoError(t, b.rollback(id))
+	b.lead.driver.Start()
+	b.join("a", "a-1")
+	b.becomes(id, protocol.MigrationRolledBack)
+	n, _ := b.handledBy("a")
+	require.Equal(t, 3, n)
+	require.Equal(t, 2, b.stream().ShardCount)
+	require.Equal(t, "string", b.rdb.Type(t.Context(), b.key(2)).Val(), "sealed")
 }

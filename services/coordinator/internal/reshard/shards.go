@@ -27,8 +27,9 @@ type Keys interface {
 	Mark(ctx context.Context, prefix string, indexes []int, t provision.Token) (higher int64, err error)
 	// Make provisions shards with all groups (L2).
 	Make(ctx context.Context, prefix string, indexes []int, t provision.Token, groups []stream.Group, watch func(provision.Progress)) (existing int, err error)
-	// Unmake removes provisioned shards that nothing was ever written to (L8).
-	Unmake(ctx context.Context, prefix string, indexes []int, t provision.Token) error
+	// Unmake removes provisioned shards that nothing was ever written to (L8), and returns
+	// those that something was written to since then.
+	Unmake(ctx context.Context, prefix string, indexes []int, t provision.Token, since int64) (used []int, err error)
 	// Remake provisions a lost shard again, each group that is missing at its id (L12).
 	Remake(ctx context.Context, prefix string, index int, t provision.Token, starts map[string]string) (made []string, err error)
 	// Beyond returns the index behind the shards that a record has forgotten: from, or more

@@ -57,9 +57,8 @@ func (f *faultyShards) Make(
 	return pass(f, "Make", func() (int, error) { return f.Shards.Make(ctx, prefix, indexes, t, groups, watch) })
 }
 
-func (f *faultyShards) Unmake(ctx context.Context, prefix string, indexes []int, t provision.Token) error {
-	_, err := pass(f, "Unmake", func() (bool, error) { return true, f.Shards.Unmake(ctx, prefix, indexes, t) })
-	return err
+func (f *faultyShards) Unmake(ctx context.Context, prefix string, indexes []int, t provision.Token, since int64) ([]int, error) {
+	return pass(f, "Unmake", func() ([]int, error) { return f.Shards.Unmake(ctx, prefix, indexes, t, since) })
 }
 
 func (f *faultyShards) Prove(ctx context.Context, prefix string, indexes []int, groups []string) ([]provision.Finding, error) {
