@@ -118,9 +118,9 @@ func (b *bench) made(shards int, wanted ...stream.Group) {
 }
 
 // unmake takes shards back, whichever it leaves.
-func (b *bench) unmake(prefix string, indexes []int, t Token) error {
+func (b *bench) unmake(indexes []int, t Token) error {
 	b.t.Helper()
-	_, err := b.Unmake(b.t.Context(), prefix, indexes, t, 0)
+	_, err := b.Unmake(b.t.Context(), "orders", indexes, t, 0)
 	return err
 }
 

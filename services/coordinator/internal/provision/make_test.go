@@ -56,7 +56,7 @@ func TestFieldF14AnExistingCursorIsNeverMoved(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, made)
 	require.NoError(t, b.Unseal(t.Context(), "orders", []int{0}, preparing(), groups()))
-	require.NoError(t, b.unmake("orders", []int{0}, preparing()))
+	require.NoError(t, b.unmake([]int{0}, preparing()))
 	require.Equal(t, before, groupsOn(t, b.rdb, "orders:0")["g"])
 
 	b.do("XGROUP", "DESTROY", "orders:0", "g")

@@ -59,7 +59,7 @@ func TestMiniredisDrainsByItsTail(t *testing.T) {
 	require.Equal(t, int64(1), b.rdb.XLen(t.Context(), "orders:0").Val())
 	requireTTL(t, b.rdb, "orders:2", -1)
 
-	require.NoError(t, b.unmake("orders", upTo(3), backing()))
+	require.NoError(t, b.unmake(upTo(3), backing()))
 	require.Equal(t, int64(1), b.exists("orders:0", "orders:1", "orders:2"), "only the one that was written to")
 	made, err := b.Remake(t.Context(), "orders", 1, backing(), map[string]string{"g": "0", "h": "7-0"})
 	require.NoError(t, err)

@@ -89,7 +89,7 @@ func TestT25LateScriptsOfEarlierPhasesDoNothing(t *testing.T) {
 		require.ErrorIs(t, err, ErrStale, "a creation, whatever its mark")
 		_, err = b.Remake(t.Context(), "orders", 0, preparing(), map[string]string{"late": "0"})
 		require.ErrorIs(t, err, ErrStale)
-		require.ErrorIs(t, b.unmake("orders", []int{0}, preparing()), ErrStale)
+		require.ErrorIs(t, b.unmake([]int{0}, preparing()), ErrStale)
 		require.ErrorIs(t, b.Unseal(t.Context(), "orders", []int{0}, preparing(), groups("late")), ErrStale)
 		found, err := b.Seal(t.Context(), "orders", []int{0}, preparing(), []string{"g"}, RetainNothing, nil)
 		require.NoError(t, err)

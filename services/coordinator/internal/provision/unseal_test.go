@@ -110,7 +110,7 @@ func TestL5ScaleOutOverASealedShardMakesItAnewAndKeepsTheOldData(t *testing.T) {
 	}
 	require.Zero(t, b.rdb.XLen(t.Context(), "orders:0").Val())
 	require.Equal(t, int64(1), b.rdb.XLen(t.Context(), b.RetiredKey("orders", 0, "01J")).Val())
-	require.NoError(t, b.unmake("orders", []int{0}, next))
+	require.NoError(t, b.unmake([]int{0}, next))
 	require.Zero(t, b.exists("orders:0"))
 
 	made, err := b.Remake(t.Context(), "orders", 0, next, map[string]string{"g": "0"})
@@ -132,7 +132,7 @@ func TestSomebodysStringIsNoSeal(t *testing.T) {
 		_, err := b.Make(t.Context(), "orders", []int{0}, preparing(), groups(), nil)
 		require.ErrorAs(t, err, &step)
 		require.ErrorAs(t, b.Unseal(t.Context(), "orders", []int{0}, preparing(), groups()), &step)
-		require.NoError(t, b.unmake("orders", []int{0}, preparing()))
+		require.NoError(t, b.unmake([]int{0}, preparing()))
 		require.Equal(t, []string{"orders:0"}, b.ended(1, DeleteKeys).Foreign)
 		require.Equal(t, value, b.rdb.Get(t.Context(), "orders:0").Val())
 	}
