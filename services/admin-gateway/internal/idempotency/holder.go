@@ -2,7 +2,10 @@ package idempotency
 
 import (
 	"bytes"
+	"encoding/json"
 	"net/http"
+
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 )
 
 // holder holds an answer back until it is kept. An answer that grows above MaxAnswer is
@@ -55,10 +58,16 @@ func (h *holder) answer() *Answer {
 	if h.status == 0 {
 		h.status = http.StatusOK // as net/http does for a handler that says nothing
 	}
-	if h.released || !kept(h.status) {
+	if h.released || !kept(h.status) || h.retriable() {
 		return nil
 	}
 	return &Answer{Status: h.status, ContentType: h.Header().Get("Content-Type"), Body: h.body.Bytes()}
+}
+
+// retriable tells whether the answer is a refusal that asks for another try.
+func (h *holder) retriable() bool {
+	var refusal protocol.ErrorResponse
+	return h.status >= http.StatusBadRequest && json.Unmarshal(h.body.Bytes(), &refusal) == nil && refusal.Retriable
 }
 
 // kept tells which answers are about the request and final.

@@ -10,10 +10,9 @@
 //     another one.
 //   - An answer is kept before it is given: who has it and asks again gets it again.
 //   - What is not kept can be tried again: answers from 500 on, of which it is not known
-//     whether anything was done, 401, 403 and 429, which are not about the request, and
-//     answers above MaxAnswer. Such a repetition is carried out.
-//   - A refusal with 409 is kept also where it is retriable: who means to try again, and not
-//     to ask what came of the first try, takes a new key.
+//     whether anything was done, 401, 403 and 429, which are not about the request, refusals
+//     that are retriable, as a resharding under way, and answers above MaxAnswer. Such a
+//     repetition is carried out.
 //   - Dry runs change nothing and pass by.
 package idempotency
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/redis-stream-coordinator/rsc/libs/httpx"
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 	"github.com/redis-stream-coordinator/rsc/services/admin-gateway/internal/idempotency"
 )
@@ -155,6 +156,26 @@ func TestOnlyAnswersAboutTheRequestAreKept(t *testing.T) {
 		require.Equal(t, kept, again.replayed(), status)
 		require.Equal(t, kept, s.calls.Load() == 1, status)
 	}
+}
+
+// A refusal that says that it passes must not be what the next 24 hours answer.
+func TestRefusalThatIsRetriableIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	k, _ := newKeeper()
+	answers := httpx.NewAnswers(nil)
+	calls := 0
+	refuse := func(w http.ResponseWriter, r *http.Request) {
+		calls++
+		answers.Error(w, r, protocol.Errorf(protocol.CodeActiveMigrationExists, "busy"))
+	}
+	for range 2 {
+		again := send(k, scale("k"), refuse)
+		require.Equal(t, http.StatusConflict, again.Code)
+		require.False(t, again.replayed())
+	}
+	require.Equal(t, 2, calls)
+	var s service
+	require.Equal(t, http.StatusAccepted, send(k, scale("k"), s.accept).Code, "and then it is carried out")
 }
 
 func TestSecurityAHundredAtOnceWithOneKeyReachTheServiceOnce(t *testing.T) {
