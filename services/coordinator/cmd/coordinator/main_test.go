@@ -35,7 +35,7 @@ func TestHelpTeachesPlacesSecretsAndExitCodes(t *testing.T) {
 	require.Zero(t, got.code)
 	for _, word := range []string{
 		"--redis-host", "RSC_REDIS_HOST", "RSC_REDIS_PASSWORD", "_FILE", "COORDINATOR_TERMINATING", "2 when the settings are wrong",
-		"--print-config", "(default 127.0.0.1)",
+		"--print-config", "(default 127.0.0.1)", "--dev", "--api-jwks-url", "401 UNAUTHORIZED",
 	} {
 		require.Contains(t, got.out, word)
 	}
@@ -79,4 +79,30 @@ func TestAddressInUseEndsWithOne(t *testing.T) {
 	got := runWith(ctx, nil, "--listen", "192.0.2.1:1", "--store-type", "memory", "--provisioning-enabled=false")
 	require.Equal(t, process.Failed, got.code)
 	require.Contains(t, got.err, "listen on 192.0.2.1:1")
+}
+
+func TestDevIsTheShortNameOfItsSetting(t *testing.T) {
+	t.Parallel()
+	for _, one := range []struct {
+		environ []string
+		args    []string
+		want    string
+	}{
+		{nil, nil, "dev: false"},
+		{nil, []string{"--dev"}, "dev: true"},
+		{nil, []string{"--api-dev"}, "dev: true"},
+		{[]string{"RSC_API_DEV=true"}, nil, "dev: true"},
+		{[]string{"RSC_API_DEV=true"}, []string{"--dev=false"}, "dev: false"},
+	} {
+		got := runWith(t.Context(), one.environ, append(one.args, "--print-config")...)
+		require.Zero(t, got.code, got.err)
+		require.Contains(t, got.out, one.want, "%v", one)
+	}
+}
+
+func TestMembersCannotBeAskedForTokensThatNobodyCanVerify(t *testing.T) {
+	t.Parallel()
+	got := runWith(t.Context(), nil, "--api-authenticate-member-api", "--store-type", "memory", "--provisioning-enabled=false")
+	require.Equal(t, process.Settings, got.code)
+	require.Contains(t, got.err, "api.authenticate-member-api needs api.jwks-url")
 }
