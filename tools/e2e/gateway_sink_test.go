@@ -1,0 +1,58 @@
+package e2e_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+	"github.com/redis-stream-coordinator/rsc/libs/testkit/redisproc"
+)
+
+// gateway, Audit: if the sink is down, mutations are refused, and nothing is changed. What
+// changes nothing goes on. The refusals are in the audit when the sink is back.
+func TestGatewayWithoutItsAuditChangesNothing(t *testing.T) {
+	t.Parallel()
+	g := startGuarded(t, guardedPlan{
+		coordinators: 1, gateways: 1,
+		auditRedis: redisproc.Start(t, redisproc.WithAOF("always")), coordinatorRedis: redisproc.Start(t),
+	})
+	ops, viewer := g.login(userOps), g.login(userViewer)
+	g.passes(createStream(ops, stream), http.StatusCreated)
+	var before protocol.StreamResponse
+	g.passes(guardedCall{path: api("/streams/" + stream), token: viewer}, http.StatusOK).decode(t, &before)
+
+	g.audited.Stop()
+	away := createStream(ops, "payments")
+	away.header = map[string]string{"X-Request-Id": "while-away"}
+	got := g.refused(away, http.StatusServiceUnavailable, protocol.CodeAuditUnavailable)
+	require.Contains(t, string(got.body), "nothing was changed")
+	g.refused(guardedCall{
+		method: http.MethodDelete, path: api("/streams/" + stream), token: ops, body: `{"requestedBy": "e2e", "reason": "x", "force": true}`,
+	}, http.StatusServiceUnavailable, protocol.CodeAuditUnavailable)
+	g.refused(planScale(ops, stream), http.StatusServiceUnavailable, protocol.CodeAuditUnavailable)
+	g.refused(planScale(viewer, stream), http.StatusForbidden, protocol.CodeForbidden)
+	g.refused(planScale("", stream), http.StatusUnauthorized, protocol.CodeUnauthorized)
+
+	var after protocol.StreamResponse
+	g.passes(guardedCall{path: api("/streams/" + stream), token: viewer}, http.StatusOK).decode(t, &after)
+	require.Equal(t, before.MetadataVersion, after.MetadataVersion, "nothing was changed")
+	g.refused(guardedCall{path: api("/streams/payments"), token: viewer}, http.StatusNotFound, protocol.CodeStreamNotFound)
+	require.Equal(t, http.StatusNotFound, g.askAt(g.coordinators[0], guardedCall{path: api("/streams/payments")}).status)
+	g.login(userViewer)
+	g.refused(guardedCall{path: api("/audit"), token: viewer}, http.StatusServiceUnavailable, protocol.CodeStoreUnavailable)
+	g.passes(guardedCall{path: "/healthz"}, http.StatusOK)
+	g.refused(guardedCall{path: "/readyz"}, http.StatusServiceUnavailable, protocol.CodeStoreUnavailable)
+
+	g.audited.Restart()
+	require.Eventually(t, func() bool {
+		return g.ask(createStream(ops, "payments")).status == http.StatusCreated
+	}, patience, often, "changes go on when the sink is back")
+	refused := requireTrail(t, byRequest(g.audit(viewer))["while-away"])
+	require.Equal(t, string(protocol.CodeAuditUnavailable), refused.ErrorCode)
+	require.Equal(t, protocol.AuditRefused, refused.Result)
+	require.False(t, refused.Intended)
+	verified := g.rscctl(viewer, "audit", "verify")
+	require.Zero(t, verified.code, verified.text)
+}

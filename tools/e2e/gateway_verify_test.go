@@ -1,0 +1,147 @@
+package e2e_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+)
+
+const (
+	auditKey  = protocol.DefaultKeyPrefix + ":gateway:audit"
+	auditHead = auditKey + ":head:{" + auditKey + "}"
+)
+
+// tampering is what somebody with access to Redis does to the entries of the audit, oldest
+// first, and what has to be said about it.
+type tampering struct {
+	name string
+	with func([]redis.XMessage) []redis.XMessage
+	says []string
+}
+
+func tamperings() []tampering {
+	return []tampering{
+		{"a byte of a record changed", func(all []redis.XMessage) []redis.XMessage {
+			return rewritten(all, 2, `"principal":"ops"`, `"principal":"opt"`)
+		}, []string{"CHANGED", "record 3 was changed"}},
+		{"a status changed", func(all []redis.XMessage) []redis.XMessage {
+			return rewritten(all, len(all)-1, `"status":403`, `"status":202`)
+		}, []string{"CHANGED", "record 8 was changed"}},
+		{"a record removed", func(all []redis.XMessage) []redis.XMessage {
+			return slices.Delete(all, 3, 4)
+		}, []string{"MISSING", "record 4 is missing"}},
+		{"records removed", func(all []redis.XMessage) []redis.XMessage {
+			return slices.Delete(all, 1, 4)
+		}, []string{"MISSING", "records 2 to 4 are missing"}},
+		{"two records that changed places", func(all []redis.XMessage) []redis.XMessage {
+			all[4].Values, all[5].Values = all[5].Values, all[4].Values
+			return all
+		}, []string{"REORDERED", "record 5 stands behind record 6"}},
+		{"the newest record removed", func(all []redis.XMessage) []redis.XMessage {
+			return all[:len(all)-1]
+		}, []string{"END_MISSING", "the chain ends with record 7, and had 8"}},
+		{"a record twice", func(all []redis.XMessage) []redis.XMessage {
+			return append(all, redis.XMessage{ID: "9999999999999-0", Values: all[6].Values})
+		}, []string{"there are two records 7"}},
+		{"what is no record in the place of one", func(all []redis.XMessage) []redis.XMessage {
+			return rewritten(all, 5, "{", "[")
+		}, []string{"record 6"}},
+		{"everything removed", func([]redis.XMessage) []redis.XMessage { return nil }, []string{"END_MISSING", "had 8"}},
+	}
+}
+
+// gateway, Audit: rscctl audit verify tells what was changed, removed or moved in Redis, and
+// which record it is.
+func TestGatewayAuditThatWasTamperedWithIsNoticed(t *testing.T) {
+	t.Parallel()
+	g := startGuarded(t, guardedPlan{coordinators: 1, gateways: 1})
+	ops, viewer := g.login(userOps), g.login(userViewer)
+	g.passes(createStream(ops, stream), http.StatusCreated)
+	g.passes(createStream(ops, stream), http.StatusConflict)
+	g.passes(planScale(ops, stream), http.StatusOK)
+	g.refused(planScale("", stream), http.StatusUnauthorized, protocol.CodeUnauthorized)
+	g.refused(planScale(viewer, stream), http.StatusForbidden, protocol.CodeForbidden)
+	whole := g.rscctl(viewer, "audit", "verify")
+	require.Zero(t, whole.code, whole.text)
+	require.Contains(t, whole.text, "The audit is whole: 8 records.")
+
+	db := g.audited.Client(t)
+	kept, err := db.XRange(t.Context(), auditKey, "-", "+").Result()
+	require.NoError(t, err)
+	require.Len(t, kept, 8, "three that were sent have two, two refusals have one")
+	for _, one := range tamperings() {
+		t.Run(one.name, func(t *testing.T) {
+			writeAnew(t, db, one.with(copied(kept)))
+			got := g.rscctl(viewer, "audit", "verify")
+			require.Equal(t, 1, got.code, got.text)
+			require.NotContains(t, got.text, "is whole")
+			for _, says := range one.says {
+				require.Contains(t, got.text, says)
+			}
+		})
+	}
+	t.Run("the head set back with the newest record removed, and then written on", func(t *testing.T) {
+		// Only a head that somebody noted shows this. The gateway's own memory of it does not.
+		writeAnew(t, db, copied(kept)[:6])
+		sixth := kept[5].Values
+		require.NoError(t, db.HSet(t.Context(), auditHead, "sequence", sixth["sequence"], "hash", sixth["hash"]).Err())
+		require.NotContains(t, g.rscctl(viewer, "audit", "verify").text, whole.newest())
+		require.NoError(t, db.HSet(t.Context(), auditHead, "sequence", kept[7].Values["sequence"], "hash", kept[7].Values["hash"]).Err())
+	})
+	writeAnew(t, db, copied(kept))
+	require.Equal(t, whole, g.rscctl(viewer, "audit", "verify"), "put back, it is whole again")
+	g.passes(createStream(ops, "payments"), http.StatusCreated)
+	after := g.rscctl(viewer, "audit", "verify")
+	require.Zero(t, after.code, after.text)
+	require.Contains(t, after.text, "The audit is whole: 10 records.")
+}
+
+// newest is the hash that audit verify tells to be noted.
+func (r told) newest() string {
+	_, rest, _ := strings.Cut(r.text, "with hash ")
+	hash, _, _ := strings.Cut(rest, ";")
+	return hash
+}
+
+// rewritten changes the text of one entry's record.
+func rewritten(all []redis.XMessage, at int, from, to string) []redis.XMessage {
+	text := all[at].Values["record"].(string)
+	if !strings.Contains(text, from) {
+		panic(fmt.Sprintf("record %d has no %s: %s", at+1, from, text))
+	}
+	all[at].Values["record"] = strings.Replace(text, from, to, 1)
+	return all
+}
+
+func copied(all []redis.XMessage) []redis.XMessage {
+	var copies []redis.XMessage
+	for _, one := range all {
+		values := map[string]any{}
+		for name, value := range one.Values {
+			values[name] = value
+		}
+		copies = append(copies, redis.XMessage{ID: one.ID, Values: values})
+	}
+	return copies
+}
+
+// writeAnew puts entries in the place of those of the audit, under the ids that they have.
+func writeAnew(t *testing.T, db *redis.Client, entries []redis.XMessage) {
+	t.Helper()
+	_, err := db.TxPipelined(t.Context(), func(tx redis.Pipeliner) error {
+		tx.Del(context.Background(), auditKey)
+		for _, one := range entries {
+			tx.XAdd(context.Background(), &redis.XAddArgs{Stream: auditKey, ID: one.ID, Values: one.Values})
+		}
+		return nil
+	})
+	require.NoError(t, err)
+}
