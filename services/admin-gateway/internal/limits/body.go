@@ -68,8 +68,7 @@ func refuseBody(r *http.Request) error {
 }
 
 func codeOf(err error) protocol.Code {
-	var refusal *protocol.Error
-	if errors.As(err, &refusal) {
+	if refusal, ok := errors.AsType[*protocol.Error](err); ok {
 		return refusal.Code
 	}
 	return protocol.CodeInternal

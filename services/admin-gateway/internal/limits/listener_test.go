@@ -96,12 +96,15 @@ func TestAClosedConnectionGivesItsPlaceBackOnce(t *testing.T) {
 	inner.peers <- "10.0.0.1"
 	_, err := listener.Accept()
 	require.NoError(t, err)
-	for range 3 {
-		inner.peers <- "10.0.0.1"
+	for _, peer := range []string{"10.0.0.1", "10.0.0.2", "10.0.0.1", "10.0.0.3"} {
+		inner.peers <- peer
 	}
 	close(inner.peers)
+	conn, err := listener.Accept()
+	require.NoError(t, err)
+	require.Equal(t, "10.0.0.2:1", conn.RemoteAddr().String(), "the address has no more than its place")
 	_, err = listener.Accept()
-	require.Equal(t, net.ErrClosed, err, "closing twice gives one place back")
+	require.Equal(t, net.ErrClosed, err, "nor have all together")
 }
 
 // Over the cap a caller sees its connection closed at once, and others are served.

@@ -28,8 +28,15 @@ func passed(name string) bool {
 	}
 }
 
-// pass returns an answer with what may be passed on of another one. Trailers stay behind.
-func pass(from *http.Response, body io.ReadCloser) *http.Response {
+// answer is what may be passed on of an upstream's answer. Trailers stay behind.
+type answer struct {
+	status int
+	header http.Header
+	body   io.ReadCloser
+	length int64 // of the body, -1 when it is not known
+}
+
+func pass(from *http.Response, body io.ReadCloser, length int64) *answer {
 	header := make(http.Header, len(from.Header))
 	for name, values := range from.Header {
 		if passed(name) {
@@ -37,9 +44,14 @@ func pass(from *http.Response, body io.ReadCloser) *http.Response {
 		}
 	}
 	header["X-Content-Type-Options"] = []string{"nosniff"}
+	return &answer{status: from.StatusCode, header: header, body: body, length: length}
+}
+
+// response is the answer in the form that the reverse proxy takes.
+func (a *answer) response(to *http.Request) *http.Response {
 	return &http.Response{
-		Status: from.Status, StatusCode: from.StatusCode, Proto: from.Proto, ProtoMajor: from.ProtoMajor, ProtoMinor: from.ProtoMinor,
-		Header: header, Body: body, ContentLength: from.ContentLength, Request: from.Request,
+		StatusCode: a.status, Proto: to.Proto, ProtoMajor: to.ProtoMajor, ProtoMinor: to.ProtoMinor,
+		Header: a.header, Body: a.body, ContentLength: a.length, Request: to,
 	}
 }
 

@@ -45,10 +45,17 @@ func withErrand(ctx context.Context, on *errand) context.Context {
 
 // result is what became of one try.
 type result struct {
-	answer *http.Response
+	answer *answer
 	err    error
 	// elsewhere tells that nothing was done, so that another instance may be asked.
 	elsewhere bool
+}
+
+func (r result) response(to *http.Request) (*http.Response, error) {
+	if r.answer == nil {
+		return nil, r.err
+	}
+	return r.answer.response(to), nil
 }
 
 // RoundTrip implements http.RoundTripper. Errors are *protocol.Error.
@@ -67,10 +74,10 @@ func (c *courier) RoundTrip(out *http.Request) (*http.Response, error) {
 		case err != nil && len(tried) == 0:
 			return nil, err
 		case at == nil:
-			return last.answer, last.err
+			return last.response(out)
 		}
 		if last = c.try(on, at, out); !last.elsewhere {
-			return last.answer, last.err
+			return last.response(out)
 		}
 		tried = append(tried, at.instance)
 	}
@@ -135,7 +142,8 @@ func (c *courier) brought(on *errand, at *place, answer *http.Response) result {
 		return result{err: err}
 	}
 	c.succeeded(on, at)
-	return result{answer: pass(answer, &leaving{ReadCloser: answer.Body, leave: sync.OnceFunc(at.leave)})}
+	body := &leaving{ReadCloser: answer.Body, leave: sync.OnceFunc(at.leave)}
+	return result{answer: pass(answer, body, answer.ContentLength)}
 }
 
 // refused is a try that was answered with an error status.
@@ -148,8 +156,7 @@ func (c *courier) refused(on *errand, at *place, answer *http.Response) result {
 		c.misjudged(on, at, answer)
 		return result{err: err}
 	}
-	passed := pass(answer, whole(body))
-	passed.ContentLength = int64(len(body))
+	passed := pass(answer, whole(body), int64(len(body)))
 	if code == protocol.CodeTerminating {
 		c.failed(on, at, string(code))
 		return result{answer: passed, elsewhere: true}

@@ -11,21 +11,19 @@ import (
 
 // unsent tells that a request cannot have reached an instance: no connection came about.
 func unsent(err error) bool {
-	var failed *net.OpError
-	return errors.As(err, &failed) && failed.Op == "dial"
+	failed, ok := errors.AsType[*net.OpError](err)
+	return ok && failed.Op == "dial"
 }
 
 // unanswered names why there is no answer. A mutation that was sent may have been carried
 // out, and its caller is told so.
 func unanswered(asked route.Route, err error) error {
-	what := "cannot be reached"
-	switch {
-	case unsent(err):
+	if unsent(err) {
 		return protocol.Errorf(protocol.CodeUpstreamUnavailable, "the %s cannot be reached", asked.Service).Because(err)
-	case errors.Is(err, context.DeadlineExceeded):
+	}
+	what := "has broken off"
+	if errors.Is(err, context.DeadlineExceeded) {
 		what = "has not answered in time"
-	default:
-		what = "has broken off"
 	}
 	if asked.Mutation && !asked.DryRun {
 		return protocol.Errorf(protocol.CodeUpstreamUnavailable,
@@ -45,8 +43,7 @@ func misunderstood(asked route.Route, status int) error {
 
 // codeOf returns the code of a refusal.
 func codeOf(err error) protocol.Code {
-	var refusal *protocol.Error
-	if errors.As(err, &refusal) {
+	if refusal, ok := errors.AsType[*protocol.Error](err); ok {
 		return refusal.Code
 	}
 	return protocol.CodeInternal

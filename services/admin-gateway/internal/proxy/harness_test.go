@@ -119,7 +119,13 @@ type setup struct {
 }
 
 func coordinators(urls ...string) map[route.Service][]string {
-	return map[route.Service][]string{route.Coordinator: urls}
+	return upstreams(route.Coordinator, urls...)
+}
+
+func upstreams(of route.Service, urls ...string) map[route.Service][]string {
+	all := make(map[route.Service][]string)
+	all[of] = urls
+	return all
 }
 
 func startGateway(t *testing.T, s setup) *gateway {
@@ -221,15 +227,22 @@ func (g *gateway) ask(ctx context.Context, method, target, body string, head ...
 	return said{answer.StatusCode, answer.Header, string(text)}, err
 }
 
+// dial returns a connection that is open until the end of the test at most.
+func (g *gateway) dial(t *testing.T) net.Conn {
+	t.Helper()
+	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", g.address)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn
+}
+
 // raw sends text as it is, and after it a last request by which the end is known. It returns
 // the answers to all before the last one.
 func (g *gateway) raw(t *testing.T, text string) []said {
 	t.Helper()
-	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", g.address)
-	require.NoError(t, err)
-	defer conn.Close()
+	conn := g.dial(t)
 	require.NoError(t, conn.SetDeadline(time.Now().Add(patience)))
-	_, err = io.WriteString(conn, text+"GET /last HTTP/1.1\r\nHost: gateway\r\nConnection: close\r\nX-Request-Id: the-last\r\n\r\n")
+	_, err := io.WriteString(conn, text+"GET /last HTTP/1.1\r\nHost: gateway\r\nConnection: close\r\nX-Request-Id: the-last\r\n\r\n")
 	require.NoError(t, err)
 	var all []said
 	for from := bufio.NewReader(conn); ; {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/redis-stream-coordinator/rsc/libs/clock"
@@ -115,8 +116,8 @@ func TestAFailingInstanceIsPassedOverAndProbed(t *testing.T) {
 		return len(bad.requests()) - before
 	}
 	require.Equal(t, 1, ask(), "the first failure")
-	for _, pause := range []time.Duration{2, 4, 8, 16, 30, 30} {
-		now.add(pause*time.Second - time.Millisecond)
+	for _, pause := range []int{2, 4, 8, 16, 30, 30} {
+		now.add(time.Duration(pause)*time.Second - time.Millisecond)
 		require.Zero(t, ask(), "passed over for %d s", pause)
 		now.add(time.Millisecond)
 		require.Equal(t, 1, ask(), "one probe after %d s", pause)
@@ -275,10 +276,10 @@ func TestAHungUpstreamDoesNotExhaustTheGateway(t *testing.T) {
 	t.Parallel()
 	const beats = 1000
 	up, arrived := hung(t)
-	monitor := startUpstream(t, nil)
+	both := coordinators(up.URL)
+	both[route.Monitor] = []string{startUpstream(t, nil).URL}
 	g := startGateway(t, setup{Config: proxy.Config{
-		Upstreams:   map[route.Service][]string{route.Coordinator: {up.URL}, route.Monitor: {monitor.URL}},
-		MaxInFlight: beats / 2,
+		Upstreams: both, MaxInFlight: beats / 2,
 	}})
 	ctx, cancel := context.WithCancel(t.Context())
 	answers := make(chan said, beats)
@@ -430,7 +431,7 @@ func TestUpstreamsOfHTTP2AreSpokenToWhereConfigured(t *testing.T) {
 	go func() { served <- server.Serve(listener) }()
 	t.Cleanup(func() {
 		_ = server.Close()
-		<-served
+		assert.ErrorIs(t, <-served, http.ErrServerClosed)
 	})
 	g := startGateway(t, setup{Config: proxy.Config{Upstreams: coordinators("http://" + listener.Addr().String()), H2C: true}})
 	require.Equal(t, 200, g.call(t, "POST", beat, newBeat, "X-Request-Id: mine").status)

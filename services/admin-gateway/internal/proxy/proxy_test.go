@@ -210,7 +210,7 @@ func TestUpstreamsAreHostsAndNothingElse(t *testing.T) {
 		require.ErrorContains(t, err, "upstream 2 of the coordinator", bad)
 		require.NotContains(t, err.Error(), "hidden")
 	}
-	_, err := proxy.New(proxy.Config{Upstreams: map[route.Service][]string{route.Gateway: {"http://a"}}}, proxy.Deps{})
+	_, err := proxy.New(proxy.Config{Upstreams: upstreams(route.Gateway, "http://a")}, proxy.Deps{})
 	require.Error(t, err)
 	for _, good := range []string{"http://c", "https://c:1/", "http://[::1]:8081"} {
 		_, err := proxy.New(proxy.Config{Upstreams: coordinators(good)}, proxy.Deps{})
@@ -259,7 +259,7 @@ func TestTheConsoleAnswersForItself(t *testing.T) {
 			w.WriteHeader(status)
 			_, _ = io.WriteString(w, long)
 		})
-		g := startGateway(t, setup{Config: proxy.Config{Upstreams: map[route.Service][]string{route.Web: {up.URL}}}, principal: auth.Principal{Name: "ops", Roles: auth.Read}})
+		g := startGateway(t, setup{Config: proxy.Config{Upstreams: upstreams(route.Web, up.URL)}, principal: auth.Principal{Name: "ops", Roles: auth.Read}})
 		answer := g.call(t, "GET", "/console/streams", "")
 		require.Equal(t, status, answer.status)
 		require.Equal(t, long, answer.body)
@@ -269,6 +269,6 @@ func TestTheConsoleAnswersForItself(t *testing.T) {
 	up := startUpstream(t, func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "stack trace", http.StatusInternalServerError)
 	})
-	g := startGateway(t, setup{Config: proxy.Config{Upstreams: map[route.Service][]string{route.Web: {up.URL}}}})
+	g := startGateway(t, setup{Config: proxy.Config{Upstreams: upstreams(route.Web, up.URL)}})
 	requireRefusal(t, protocol.CodeUpstreamFailed, g.call(t, "GET", "/console", ""))
 }

@@ -33,10 +33,8 @@ func TestSlowCallersHoldUpNobody(t *testing.T) {
 	}
 	conns := make([]net.Conn, slow)
 	for i := range conns {
-		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", g.address)
-		require.NoError(t, err)
-		defer conn.Close()
-		_, err = io.WriteString(conn, starts[i%len(starts)])
+		conn := g.dial(t)
+		_, err := io.WriteString(conn, starts[i%len(starts)])
 		require.NoError(t, err)
 		conns[i] = conn
 	}
@@ -71,9 +69,7 @@ func TestConnectionsOverTheCapAreClosedAndOthersServed(t *testing.T) {
 	g := startGateway(t, setup{Config: proxy.Config{Upstreams: coordinators(up.URL)}, cap: 2})
 	require.Equal(t, 200, g.call(t, "POST", beat, newBeat).status) // its connection stays
 	for range 2 {
-		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", g.address)
-		require.NoError(t, err)
-		defer conn.Close()
+		g.dial(t)
 	}
 	require.Equal(t, 200, g.call(t, "POST", beat, newBeat).status)
 }

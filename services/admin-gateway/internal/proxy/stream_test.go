@@ -16,9 +16,7 @@ import (
 	"github.com/redis-stream-coordinator/rsc/services/admin-gateway/internal/route"
 )
 
-func monitors(urls ...string) map[route.Service][]string {
-	return map[route.Service][]string{route.Monitor: urls}
-}
+func monitors(urls ...string) map[route.Service][]string { return upstreams(route.Monitor, urls...) }
 
 // Gateway, Proxy: response streaming for SSE. Pieces come at once, past the time of a read
 // and past the server's write deadline.

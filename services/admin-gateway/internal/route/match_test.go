@@ -1,7 +1,6 @@
 package route_test
 
 import (
-	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -291,7 +290,7 @@ func FuzzMatch(f *testing.F) {
 		found, err := table.Match(method, path, query)
 		if err != nil {
 			var refusal *protocol.Error
-			require.True(t, errors.As(err, &refusal))
+			require.ErrorAs(t, err, &refusal)
 			require.Less(t, protocol.FaultOf(refusal.Code).Status, 500)
 			return
 		}
