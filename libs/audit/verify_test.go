@@ -91,6 +91,7 @@ func TestVerifySaysWhatIsWrong(t *testing.T) {
 	last[3].Reason = "x"
 	last[3].Hash = hash(t, last[3])
 	other, _ := build(t, "c", "e", "f", "g", "h")
+	longer, _ := build(t, "c", "a", "b", "c", "d", "e")
 	for name, one := range map[string]struct {
 		records []protocol.AuditRecord
 		want    []audit.Finding
@@ -104,6 +105,7 @@ func TestVerifySaysWhatIsWrong(t *testing.T) {
 		"all removed":    {nil, []audit.Finding{{audit.EndMissing, 1, "c", "the chain ends with record 0, and had 4"}}},
 		"swapped":        {[]protocol.AuditRecord{whole[0], whole[2], whole[1], whole[3]}, []audit.Finding{{audit.Reordered, 2, "c", "record 2 stands behind record 3"}}},
 		"another chain":  {other, []audit.Finding{{audit.Forged, 4, "c", "record 4 is another one than was written"}}},
+		"slipped in":     {longer, []audit.Finding{{audit.Forged, 5, "c", "record 5 is there, and the newest written was 4"}}},
 		"the same twice": {append(slices.Clone(whole), whole[3]), []audit.Finding{{audit.Forged, 4, "c", "there are two records 4"}}},
 	} {
 		t.Run(name, func(t *testing.T) {

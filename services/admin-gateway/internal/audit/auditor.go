@@ -29,8 +29,8 @@ type Config struct {
 	GatewayID string
 	// OnFailure is Refuse or Buffer; anything else counts as Refuse.
 	OnFailure OnFailure
-	// Buffer is how many records may wait for the sink, under either policy; below 1 counts
-	// as 1. Outcomes of mutations that were sent wait also beyond it, which the number of
+	// Buffer is how many records may wait for the sink, under either policy, half of it those
+	// of requests that were refused; below 1 counts as 1. Outcomes of mutations that were sent wait also beyond it, which the number of
 	// requests under way bounds.
 	Buffer int
 	// Timeout bounds one try to write a record; above 0.

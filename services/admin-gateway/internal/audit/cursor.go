@@ -11,12 +11,12 @@ import (
 const copiesBegin = "copies/"
 
 // cursor is where a page of a Redis sink begins: behind an entry of the global stream,
-// written as its id, or of a group's stream, as copies/{behind}/{id}. The id is empty for
-// the newest entry.
+// written as its id, or of a group's or stream's own, as copies/{behind}/{id}. The id is
+// empty for the newest entry.
 type cursor struct {
 	id string
-	// copies is the stream of a group, of which only records older than the number behind
-	// are to be told; the others were in the global stream.
+	// copies is the own stream, of which only records older than the number behind are to be
+	// told; the others were in the global stream.
 	copies bool
 	behind int64
 }

@@ -11,6 +11,6 @@
 //   - A mutation's answer is held back until its outcome is written: commit, then speak. If
 //     the sink fails just then, the outcome waits in the outbox and the answer goes out.
 //   - An outcome of a mutation that was sent is never dropped for want of room. Those of
-//     requests that were refused are, loudly, when the outbox is full.
+//     requests that were refused are, loudly, when the outbox is half full.
 //   - What is lost at the end is written to the log whole.
 package audit

@@ -84,7 +84,8 @@ func (o *outbox) intend(ctx context.Context, record protocol.AuditRecord) error 
 }
 
 // conclude writes the record of a request that has ended. It does not fail: the record of
-// one that was sent waits for as long as it takes, another one if there is room.
+// one that was sent waits for as long as it takes, another one if there is room. Those have
+// half of it, so that whoever may do nothing cannot keep others from doing something.
 func (o *outbox) conclude(ctx context.Context, record protocol.AuditRecord) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -94,7 +95,7 @@ func (o *outbox) conclude(ctx context.Context, record protocol.AuditRecord) {
 	err := o.write(ctx, record)
 	switch {
 	case err == nil:
-	case o.closed, !record.Intended && len(o.waiting)+o.promised+1 > o.config.Buffer:
+	case o.closed, !record.Intended && len(o.waiting)+o.promised >= max(o.config.Buffer/2, 1):
 		o.lose(ctx, record, err)
 	default:
 		o.wait(record)

@@ -33,7 +33,7 @@ var errAwayHere = errors.New("connection refused")
 func (s *shelf) Append(ctx context.Context, record protocol.AuditRecord) error {
 	s.mu.Lock()
 	s.tries++
-	away, hangs := s.away, s.hangs
+	away, hangs := s.away || ctx.Err() != nil, s.hangs
 	if !away && !hangs {
 		s.records = append(s.records, record)
 	}
@@ -177,6 +177,43 @@ func TestWithBufferMutationsGoOnUntilTheBoundAndInOrder(t *testing.T) {
 		synctest.Wait()
 		require.Equal(t, []string{"INTENT a", "INTENT b", "OUTCOME a", "INTENT c", "OUTCOME b", "OUTCOME c"}, sink.words())
 		require.NoError(t, o.close(t.Context()))
+	})
+}
+
+func TestRefusalsTakeHalfOfTheRoom(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		sink := &shelf{away: true}
+		o, log := box(sink, Buffer, 8)
+		for i := range 10 {
+			o.conclude(t.Context(), refusal(strconv.Itoa(i)))
+		}
+		require.Len(t, o.waiting, 4)
+		require.Equal(t, 6, log.count("audit record lost"))
+		require.NoError(t, o.intend(t.Context(), intent("a")))
+		require.NoError(t, o.intend(t.Context(), intent("b")))
+		require.ErrorIs(t, o.intend(t.Context(), intent("c")), errFull)
+		sink.put(false)
+		require.NoError(t, o.close(t.Context()))
+		require.Equal(t, []string{"OUTCOME 0", "OUTCOME 1", "OUTCOME 2", "OUTCOME 3", "INTENT a", "INTENT b"}, sink.words())
+	})
+}
+
+func TestNothingOvertakesWhatWaits(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		sink := &shelf{}
+		o, _ := box(sink, Buffer, 10)
+		require.NoError(t, o.intend(t.Context(), intent("a")))
+		sink.put(true)
+		o.conclude(t.Context(), done("a"))
+		synctest.Wait() // the goroutine has tried, and pauses
+		sink.put(false)
+		o.failedAt = time.Time{} // long ago
+		require.NoError(t, o.intend(t.Context(), intent("b")))
+		o.conclude(t.Context(), done("b"))
+		require.NoError(t, o.close(t.Context()))
+		require.Equal(t, []string{"INTENT a", "OUTCOME a", "INTENT b", "OUTCOME b"}, sink.words())
 	})
 }
 

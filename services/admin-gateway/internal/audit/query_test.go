@@ -115,7 +115,7 @@ func TestConditionsThatAreNoneAreRefused(t *testing.T) {
 		"limit=0", "limit=-1", "limit=1001", "limit=x", "limit=1e3", "limit=99999999999999999999", "from=yesterday", "to=2026-01-02", "from=1",
 		"cursor=x", "cursor=1", "cursor=1-", "cursor=-1-1", "cursor=%2B1-1", "cursor=%2B", "cursor=-", "cursor=(1-1", "cursor=1-1-1",
 		"cursor=1-99999999999999999999", "cursor=copies/", "cursor=copies/x", "cursor=copies/1/x",
-		"cursor=copies/1/1-1", "cursor=copies/1/1-1&streamPrefix=a", "streamPrefix=a&streamPrefix=b", "limit=1&limit=1", "a=%zz", "a;b", "cursor=1-1%0a", "from=%00",
+		"cursor=copies/1/1-1", "cursor=copies/1/1-1&consumerGroup=a", "streamPrefix=a&streamPrefix=b", "limit=1&limit=1", "a=%zz", "a;b", "cursor=1-1%0a", "from=%00",
 	} {
 		status, body := ask(t, a, query)
 		require.Equal(t, http.StatusBadRequest, status, query)

@@ -38,17 +38,19 @@ var appendSource string
 // the stream {keyPrefix}:gateway:audit. Its head stands beside it in the same slot, and a
 // record is written only behind the head for which its hash was made (compare and set).
 //
-// A copy of each record that names a group goes to the group's own stream,
-// {keyPrefix}:gateway:audit:{prefix/group}, so that the history of a quiet group outlasts
-// busy ones. It lies in another slot of a cluster and is therefore written after, as best
-// can be: a copy that fails is logged and not made up for. The chain is the global stream.
+// A copy of each record of a request that was let through goes to the own stream of its
+// group, {keyPrefix}:gateway:audit:{prefix/group}, or where it names none, of its stream,
+// {prefix/}. So the history of a quiet group outlasts busy ones, and a flood of requests
+// that are refused displaces no history and makes no keys. It lies in another slot of a
+// cluster and is therefore written after, as best can be: a copy that fails is logged and
+// not made up for. The chain is the global stream.
 //
 // Both are capped, nearly (MAXLEN ~). It is safe for concurrent use.
 type Redis struct {
 	rdb             redis.UniversalClient
 	stream, headKey string
 	lastPrefix      string
-	groupPrefix     string
+	ownPrefix       string
 	gatewayID       string
 	cap             int64
 	log             *slog.Logger
@@ -72,7 +74,7 @@ func NewRedis(rdb redis.UniversalClient, config RedisConfig, log *slog.Logger) *
 	stream := config.KeyPrefix + ":gateway:audit"
 	return &Redis{
 		rdb: rdb, stream: stream, headKey: stream + ":head:{" + stream + "}", lastPrefix: stream + ":last:{" + stream + "}:",
-		groupPrefix: stream + ":", gatewayID: config.GatewayID, cap: config.Cap, log: httpx.Logger(log),
+		ownPrefix: stream + ":", gatewayID: config.GatewayID, cap: config.Cap, log: httpx.Logger(log),
 		appendScript: redis.NewScript(appendSource), head: protocol.AuditHead{Chain: redisChain},
 	}
 }
@@ -83,7 +85,8 @@ func (s *Redis) Append(ctx context.Context, record protocol.AuditRecord) error {
 	if err != nil {
 		return fmt.Errorf("append to the audit in Redis: %w", err)
 	}
-	if record.StreamPrefix != "" && record.ConsumerGroup != "" {
+	letThrough := record.Intended || record.Kind != protocol.AuditOutcome
+	if record.StreamPrefix != "" && letThrough {
 		s.copy(ctx, record, line)
 	}
 	return nil
@@ -135,10 +138,10 @@ func (s *Redis) tryAppend(ctx context.Context, next protocol.AuditHead, line []b
 	return written == 1, protocol.AuditHead{Chain: redisChain, Sequence: sequence, Hash: hash}, nil
 }
 
-// copy writes a line to the stream of its group.
+// copy writes a line to the stream of its group, or of its stream.
 func (s *Redis) copy(ctx context.Context, record protocol.AuditRecord, line []byte) {
 	err := s.rdb.XAdd(ctx, &redis.XAddArgs{
-		Stream: s.groupStream(record.StreamPrefix, record.ConsumerGroup), MaxLen: s.cap, Approx: true,
+		Stream: s.ownStream(record.StreamPrefix, record.ConsumerGroup), MaxLen: s.cap, Approx: true,
 		Values: []any{fieldRecord, line},
 	}).Err()
 	if err != nil {
@@ -147,7 +150,8 @@ func (s *Redis) copy(ctx context.Context, record protocol.AuditRecord, line []by
 	}
 }
 
-// groupStream names a group's stream. Names hold neither a slash nor braces (storage).
-func (s *Redis) groupStream(prefix, group string) string {
-	return s.groupPrefix + "{" + prefix + "/" + group + "}"
+// ownStream names the stream of a group, or with an empty one of what is about a stream as a
+// whole. Names hold neither a slash nor braces (storage).
+func (s *Redis) ownStream(prefix, group string) string {
+	return s.ownPrefix + "{" + prefix + "/" + group + "}"
 }

@@ -41,6 +41,29 @@ func TestTheHistoryOfAQuietGroupOutlastsBusyOnes(t *testing.T) {
 	require.Len(t, pages(t, a, url.Values{"streamPrefix": {"orders"}, "consumerGroup": {"billing"}}), 7)
 }
 
+func TestTheHistoryOfAStreamOutlastsAFloodOfRefusals(t *testing.T) {
+	t.Parallel()
+	rdb := redisproc.Start(t).Client(t)
+	sink := NewRedis(rdb, RedisConfig{KeyPrefix: "p", GatewayID: "a", Cap: 100}, nil)
+	scaled := note("scaled")
+	scaled.ConsumerGroup = ""
+	require.NoError(t, sink.Append(t.Context(), scaled))
+	write(t, sink, "deleted")
+	for i := range 400 {
+		refused := note("refused-" + strconv.Itoa(i))
+		refused.Intended, refused.Principal, refused.ConsumerGroup = false, "", strconv.Itoa(i)
+		require.NoError(t, sink.Append(t.Context(), refused))
+	}
+	a := New(Config{}, sink, sink, clock.Now, nil)
+	found := pages(t, a, url.Values{"streamPrefix": {"orders"}, "principal": {"ann"}, "limit": {"1"}})
+	require.Equal(t, []string{"scaled"}, found, "what was about the stream as a whole")
+	found = pages(t, a, url.Values{"streamPrefix": {"orders"}, "consumerGroup": {"billing"}})
+	require.Equal(t, []string{"deleted"}, found)
+	keys, err := rdb.Keys(t.Context(), "*").Result()
+	require.NoError(t, err)
+	require.Len(t, keys, 5, "who is refused makes no keys: %v", keys)
+}
+
 func TestACopyThatFailsLosesNothingOfTheChain(t *testing.T) {
 	t.Parallel()
 	rdb := redisproc.Start(t).Client(t)

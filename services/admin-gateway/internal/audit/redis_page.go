@@ -24,8 +24,8 @@ const (
 )
 
 // Page implements Reader. Its cursor is the id of the last entry that was looked at. A query
-// that names a stream and a group goes on, behind the oldest record of the global stream, in
-// the stream of that group.
+// that names a stream goes on, behind the oldest record of the global stream, in the own
+// stream of the group that it names, or with what was about the stream as a whole.
 func (s *Redis) Page(ctx context.Context, query Query) (protocol.AuditResponse, error) {
 	from, err := parseCursor(query.Cursor)
 	if err != nil {
@@ -33,13 +33,13 @@ func (s *Redis) Page(ctx context.Context, query Query) (protocol.AuditResponse, 
 	}
 	page := protocol.AuditResponse{Records: []protocol.AuditRecord{}}
 	switch {
-	case from.copies && (query.StreamPrefix == "" || query.ConsumerGroup == ""):
-		return page, protocol.Errorf(protocol.CodeInvalidRequest, "cursor is of a query that names a stream and a group")
+	case from.copies && query.StreamPrefix == "":
+		return page, protocol.Errorf(protocol.CodeInvalidRequest, "cursor is of a query that names a stream")
 	case from.copies:
-		err = s.scan(ctx, s.groupStream(query.StreamPrefix, query.ConsumerGroup), from, query, &page)
+		err = s.scan(ctx, s.ownStream(query.StreamPrefix, query.ConsumerGroup), from, query, &page)
 	case query.Cursor == "" && query.whole():
 		err = s.newest(ctx, query, &page)
-	case query.StreamPrefix != "" && query.ConsumerGroup != "":
+	case query.StreamPrefix != "":
 		err = s.scanBoth(ctx, from, query, &page)
 	default:
 		err = s.scan(ctx, s.stream, from, query, &page)
@@ -50,7 +50,7 @@ func (s *Redis) Page(ctx context.Context, query Query) (protocol.AuditResponse, 
 	return page, nil
 }
 
-// scanBoth looks through the global stream; where that ends, the group's stream is next.
+// scanBoth looks through the global stream; where that ends, the own stream is next.
 func (s *Redis) scanBoth(ctx context.Context, from cursor, query Query, page *protocol.AuditResponse) error {
 	first, err := s.rdb.XRangeN(ctx, s.stream, "-", "+", 1).Result()
 	if err != nil {

@@ -28,6 +28,7 @@ func note(id string) protocol.AuditRecord {
 	return protocol.AuditRecord{
 		Time: protocol.Timestamp{Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}, Kind: protocol.AuditOutcome,
 		Operation: "DELETE_GROUP", StreamPrefix: "orders", ConsumerGroup: "billing", Principal: "ann", RequestID: id,
+		Intended: true,
 	}
 }
 
