@@ -167,16 +167,18 @@ func TestNewAddressGetsItsTurnWhileOthersGuessAtEveryChance(t *testing.T) {
 		for i := range 3 {
 			passed += fails(locks, 20, always("ops"), always(numbered(i)))
 		}
-		clock.pass(time.Second)
 		return passed
 	}
 	for range 3600 {
 		guesses()
+		clock.pass(time.Second)
 	}
 	for guesses() == 0 { // until they have just had a turn
+		clock.pass(time.Second)
 	}
 	for waited := 1; ; waited++ {
 		require.Less(t, waited, 301, "the user waits for one pause at most")
+		clock.pass(time.Second)
 		guesses() // they are always the first
 		if attempt, _ := locks.Begin("ops", victim); attempt != nil {
 			attempt.Passed()
@@ -265,6 +267,20 @@ func TestMemoryIsBoundedForAMillionNamesAndAddresses(t *testing.T) {
 		}
 	}
 	require.LessOrEqual(t, locks.Kept(), 100_000)
+}
+
+func TestTryUnderWayIsCountedHoweverManyOthersFailMeanwhile(t *testing.T) {
+	t.Parallel()
+	locks := login.NewLockout(newHand().Now)
+	for i := range 9 {
+		attempt, _ := locks.Begin("ops", numbered(i))
+		require.NotNil(t, attempt)
+	}
+	fails(locks, 50_000, accounts, func(i int) netip.Addr { return numbered(i + 100) })
+	last, _ := locks.Begin("ops", attacker)
+	require.NotNil(t, last)
+	over, _ := locks.Begin("ops", victim)
+	require.Nil(t, over)
 }
 
 // A refusal and a try that was not compared cost no hash, so they may be had by the million.
