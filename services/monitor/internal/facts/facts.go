@@ -1,0 +1,125 @@
+// Package facts holds what the monitor has observed, as values (monitoring, Observe). What
+// follows from two rounds is in package rates, what is shown of them in package views.
+//
+// Non-obvious:
+//   - What is not known is nil or empty, never 0.
+//   - A Round is not changed once it is handed out; readers share it.
+package facts
+
+import (
+	"time"
+
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+)
+
+// Round is one look at everything.
+type Round struct {
+	// Number counts the rounds of this monitor from 1.
+	Number int64
+	// At is when the round began, Took how long it lasted.
+	At   time.Time
+	Took time.Duration
+	// Groups are sorted by stream, then group; Streams by prefix.
+	Groups  []Group
+	Streams []Stream
+	// Problem tells why Groups are those of an earlier round, empty where they are not.
+	Problem string
+}
+
+// Group is a group as the coordinator tells of it.
+type Group struct {
+	View        protocol.GroupResponse
+	Members     []protocol.MemberMetadata
+	Assignments protocol.AssignmentsResponse
+	Migrations  []protocol.Migration
+	// Problem tells why the rest is missing or old, for example METADATA_CORRUPT.
+	Problem string
+}
+
+// Stream is a logical stream with the shards that are read, removed ones included.
+type Stream struct {
+	Prefix string
+	// ShardCount is how many of Shards producers write to.
+	ShardCount int
+	// Shards are by index, without a gap.
+	Shards []Shard
+}
+
+// Problem names why a shard, or a group on it, could not be observed.
+type Problem string
+
+// The problems.
+const (
+	// ProblemMissing is a key that is not there, ProblemWrongType one that is no stream, a
+	// sealed shard for example.
+	ProblemMissing   Problem = "STREAM_MISSING"
+	ProblemWrongType Problem = "WRONG_TYPE"
+	// ProblemGroupMissing is a Redis consumer group that is not there.
+	ProblemGroupMissing Problem = "GROUP_MISSING"
+	// ProblemUnreachable is a node that does not answer, or answers that it cannot now.
+	ProblemUnreachable Problem = "UNREACHABLE"
+)
+
+// Shard is one shard key.
+type Shard struct {
+	Index int
+	Key   string
+	Slot  int
+	Node  Node
+	// At is when Redis had answered. Intervals are measured with it.
+	At time.Time
+	// Problem is empty where the shard could be read; Detail says more, for people.
+	Problem Problem
+	Detail  string
+
+	Length int64
+	// EntriesAdded counts all entries that were ever added; nil where the server has no count.
+	EntriesAdded *int64
+	// FirstID and LastID are those of the entries that are there, nil without any.
+	FirstID, LastID *string
+	// LastGeneratedID is the id of the last entry that was ever added, nil for none.
+	LastGeneratedID *string
+	// Memory is the size in bytes as sampled, nil as long as it was not.
+	Memory *int64
+	// Groups are by the name of the Redis consumer group; those that are not there are
+	// missing.
+	Groups map[string]ShardGroup
+}
+
+// Node is where a shard is. Everything but Endpoint is of a cluster only.
+type Node struct {
+	Endpoint            *string
+	ID                  *string
+	SlotFirst, SlotLast *int
+	RunID               string
+}
+
+// ShardGroup is a Redis consumer group on one shard.
+type ShardGroup struct {
+	// LastDeliveredID is nil where nothing was ever delivered.
+	LastDeliveredID *string
+	EntriesRead     *int64
+	// Lag is what Redis says, nil where it says nothing.
+	Lag     *int64
+	Pending int64
+	// Tail counts the entries after LastDeliveredID, where there are at most TailLimit;
+	// nil where there are more, or nobody has counted.
+	Tail *int64
+	// FirstUnreadID is the id of the first entry after LastDeliveredID, nil for none.
+	FirstUnreadID *string
+	// OldestPendingID is the lowest id that is pending, nil for none.
+	OldestPendingID *string
+	// Consumers are sorted by name, nil as long as they were not asked for.
+	Consumers []Consumer
+}
+
+// TailLimit is how many unread entries are counted one by one.
+const TailLimit = 100
+
+// Consumer is a consumer of a Redis consumer group.
+type Consumer struct {
+	Name    string
+	Pending int64
+	// Idle is the time since the consumer last asked, in milliseconds.
+	IdleMs int64
+}
