@@ -33,7 +33,8 @@ func (l Limits) withDefaults() Limits {
 	}
 }
 
-// Server serves a handler with every limit of the wire contract set.
+// Server serves a handler with every limit of the wire contract set. A chunked request is the
+// last one of its connection.
 type Server struct{ inner *http.Server }
 
 // NewServer returns a server for handler. What net/http has to say about broken
@@ -41,7 +42,7 @@ type Server struct{ inner *http.Server }
 func NewServer(handler http.Handler, log *slog.Logger, limits Limits) *Server {
 	limits = limits.withDefaults()
 	return &Server{inner: &http.Server{
-		Handler:           handler,
+		Handler:           framed(handler),
 		ReadHeaderTimeout: limits.ReadHeader,
 		ReadTimeout:       limits.Read,
 		WriteTimeout:      limits.Write,

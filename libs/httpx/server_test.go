@@ -117,3 +117,22 @@ func TestServeSaysWhyItCannot(t *testing.T) {
 	require.NoError(t, listener.Close())
 	require.ErrorContains(t, httpx.NewServer(http.NotFoundHandler(), nil, httpx.Limits{}).Serve(listener), "serve HTTP")
 }
+
+// reliability, Rate limit and proxy: CL.TE. net/http hides the length of a chunked request.
+func TestChunkedRequestIsTheLastOneOfItsConnection(t *testing.T) {
+	t.Parallel()
+	_, address := start(t, http.NotFoundHandler(), httpx.Limits{})
+	for head, last := range map[string]bool{
+		"Content-Length: 2\r\n\r\n{}":                                                 false,
+		"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n":                      true,
+		"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n": true,
+	} {
+		conn := dial(t, address)
+		_, err := fmt.Fprint(conn, "POST / HTTP/1.1\r\nHost: x\r\n"+head)
+		require.NoError(t, err)
+		answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		require.NoError(t, err)
+		require.Equal(t, last, answer.Close, head)
+		require.NoError(t, answer.Body.Close())
+	}
+}

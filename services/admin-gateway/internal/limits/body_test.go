@@ -136,13 +136,3 @@ func TestABodyOfAnotherTypeOrNoneIsRefused(t *testing.T) {
 	require.False(t, let)
 	require.Equal(t, 400, answer.Code)
 }
-
-func TestAChunkedRequestIsTheLastOneOfItsConnection(t *testing.T) {
-	t.Parallel()
-	next := limits.Framing(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }))
-	for chunked, want := range map[bool]string{true: "close", false: ""} {
-		answer := httptest.NewRecorder()
-		next.ServeHTTP(answer, post(strings.NewReader("{}"), chunked))
-		require.Equal(t, want, answer.Header().Get("Connection"))
-	}
-}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/redis-stream-coordinator/rsc/libs/httpx"
-	"github.com/redis-stream-coordinator/rsc/services/admin-gateway/internal/limits"
 )
 
 // Wrap puts a stage around what comes after it.
@@ -49,7 +48,6 @@ func (p Parts) stages() []stage {
 	answers := httpx.NewAnswers(p.Log)
 	entry := entry{routes: p.Routes, clients: p.Clients, answers: answers, now: p.Now}
 	return []stage{
-		{"framing", limits.Framing},
 		{"request id", httpx.Identify},
 		{"access log", httpx.AccessLog(p.Log, levelOf)},
 		{"recover", answers.Recover},

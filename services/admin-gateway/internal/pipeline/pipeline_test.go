@@ -74,7 +74,7 @@ func TestStagesComeInTheirOrder(t *testing.T) {
 		names = append(names, s.name)
 	}
 	require.Equal(t, []string{
-		"framing", "request id", "access log", "recover", "route", "audit", "body", "legacy", "terminating", "in flight",
+		"request id", "access log", "recover", "route", "audit", "body", "legacy", "terminating", "in flight",
 		"authenticate", "authorise", "rate limit", "idempotency", "intent",
 	}, names)
 }

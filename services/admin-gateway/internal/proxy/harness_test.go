@@ -145,7 +145,7 @@ func startGateway(t *testing.T, s setup) *gateway {
 	if s.wrap != nil {
 		inner = s.wrap(inner)
 	}
-	handler := limits.Framing(httpx.Identify(answers.Recover(g.entry(answers, s.principal, limits.NewBody(answers).Stage(g.proxy.Legacy(inner))))))
+	handler := httpx.Identify(answers.Recover(g.entry(answers, s.principal, limits.NewBody(answers).Stage(g.proxy.Legacy(inner)))))
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	g.address = listener.Addr().String()
