@@ -123,7 +123,6 @@ func (w *World) advance(d *drive, v verdict) {
 		w.logf("stream v%d: %s, layout %d: %d+%d shards, closed %v lost %v", next.MetadataVersion, what, next.LayoutVersion,
 			next.ShardCount, next.Removed, next.Closed(), next.Lost)
 	}
-	w.reshape(d.rec, what)
 	for nth := range w.groups() {
 		w.lookAt(nth)
 		w.noteSeals(d.rec)
@@ -137,21 +136,19 @@ func (w *World) nextOf(d *drive, v verdict) (stream.Stream, string) {
 	behind := func(g *group.Group) bool { return g.LayoutVersion < rec.LayoutVersion }
 	switch copied := d.overtaken(); {
 	case copied != 0:
-		return rec.Overtaken(copied), "overtaken"
-	case len(rec.Lost) > 0 && !d.any(inBarrier) && v&notMadeAgain == 0:
-		return rec.WithFound(rec.Lost), "found" // L12: outside of a barrier
+		return w.recover(rec, copied)
+	default:
+		if next, what := w.mend(d, v); what != "" {
+			return next, what
+		}
+	}
+	switch {
 	case r == nil:
 		return rec, ""
 	case r.Phase == stream.PhasePreparing:
-		return rec.Activated(now), "activated"
+		return w.prepare(rec)
 	case r.Phase == stream.PhaseRollingBack && !r.Turned:
-		if sealed := len(r.At(stream.StepSealed)); sealed > 0 {
-			w.visit("unsealed")
-			if sealed < len(r.Shards) {
-				w.visit("rollback after a partial seal")
-			}
-		}
-		return rec.Turned(now), "turned"
+		return w.turn(rec)
 	case d.any(behind) && !w.flawed("seals before the group has copied"):
 		return rec, ""
 	default:
@@ -188,7 +185,7 @@ func (w *World) drain(d *drive, v verdict, now int64) (stream.Stream, string) {
 func (w *World) judge(rec stream.Stream, v verdict) (stream.Stream, string) {
 	var found []stream.Judged
 	for nth, shard := range rec.Resharding.At(stream.StepReading) {
-		found = append(found, w.lookAtShard(shard, nth, v))
+		found = append(found, w.lookAtShard(rec.Resharding, shard, nth, v))
 	}
 	next := rec.Judged(found, w.recordClock())
 	if next.MetadataVersion == rec.MetadataVersion {
@@ -204,12 +201,16 @@ func (w *World) judge(rec stream.Stream, v verdict) (stream.Stream, string) {
 // Meanwhile others may be judged.
 func (w *World) seal(d *drive, v verdict) (stream.Stream, string) {
 	var found []stream.Judged
+	r := d.rec.Resharding
 	for nth, shard := range d.rec.Resharding.At(stream.StepClosing) {
 		if !w.mayBeSealed(d, shard) {
 			continue
 		}
-		j, ran := w.sealShard(d.rec, shard, nth, v)
-		if !ran {
+		j, ran := w.sealShard(r, shard, nth, v)
+		if !ran { // made again as a lost shard meanwhile, or the record lost a phase
+			if higher := w.mark(markerOf(r), []int{shard}); higher > 0 {
+				return d.rec.Doubted().Raised(higher, w.recordClock()), "raised"
+			}
 			continue
 		}
 		if j.Reason != "" {

@@ -27,6 +27,9 @@ func (w *World) SettleFairly() {
 	if w.has(Scaling) {
 		ends += reshardingBound
 	}
+	if w.has(StreamLosses) && w.shards != nil { // what the record forgot is found first
+		ends += reshardingBound
+	}
 	for round := 0; !w.atRest(); round++ {
 		if w.now > ends {
 			w.late()
@@ -74,6 +77,9 @@ func (w *World) publishFairly() {
 	s := w.editShards()
 	s.producer = w.routing()
 	for index := range int(s.producer.routes) {
+		if !s.list[index].there {
+			continue
+		}
 		for nth := range w.groups() {
 			if b := &s.list[index].of[nth]; b.open() < mostOpen {
 				b.unread++
@@ -99,13 +105,26 @@ func (w *World) waitsForReaders() bool {
 	if w.shards == nil || !drains || len(r.Shards) == 0 {
 		return false
 	}
-	return !slices.ContainsFunc(r.Shards, func(removed stream.Removed) bool {
-		abandoned := false
-		for nth := range w.groups() {
-			abandoned = abandoned || len(w.houseOf(nth).procs) == 0 && w.shards.list[removed.Index].of[nth].open() > 0
+	waits := false
+	for _, removed := range r.Shards {
+		if removed.Step == stream.StepSealed {
+			continue
 		}
-		return removed.Step != stream.StepSealed && (removed.Reason == "" || !abandoned)
-	})
+		if waits = removed.Reason != "" && w.abandoned(removed.Index); !waits {
+			return false
+		}
+	}
+	return waits
+}
+
+// abandoned tells whether a group without a process has not handled a record of the shard.
+func (w *World) abandoned(index int) bool {
+	for nth := range w.groups() {
+		if len(w.houseOf(nth).procs) == 0 && w.shards.list[index].of[nth].open() > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func (w *World) lateGroup() {
@@ -140,6 +159,7 @@ func (w *World) fairRound(round int) {
 		}
 	}
 	w.each((*World).checkState)
+	w.checkRecords()
 }
 
 func (w *World) fairHeartbeats(round int) {
@@ -176,6 +196,9 @@ func (w *World) reshaped() bool {
 		if !sameLayout(layoutOf(rec), w.houseOf(nth).store.g.LayoutOf()) {
 			return false
 		}
+	}
+	if w.shards != nil && (len(w.missing(rec)) > 0 || rec.Resharding == nil && w.beyond(rec) > rec.ReadCount()) {
+		return false
 	}
 	return len(rec.Lost) == 0 && (rec.Resharding == nil || w.waitsForReaders())
 }

@@ -127,16 +127,17 @@ func (w *World) doDrive(e Event) bool {
 }
 
 // change stores a change of the stream's record.
-func (w *World) change(next stream.Stream, err error, what string) {
+func (w *World) change(next stream.Stream, err error, what string) bool {
 	if err != nil {
 		w.violated("engine", "%s: %v", what, err)
-		return
+		return true
 	}
 	if !w.storeRecord(&w.stream.rec, next) {
 		w.violated("engine", "%s: the record has moved", what)
 	}
 	w.visit(what)
 	w.logf("stream v%d: %s, layout %d", next.MetadataVersion, what, next.LayoutVersion)
+	return true
 }
 
 // doScale begins a resharding to any other count.
@@ -145,14 +146,19 @@ func (w *World) doScale(e Event) bool {
 	if rec.Resharding != nil || rec.ShardCount == int(e.Arg) || !w.spend(Scaling) {
 		return false
 	}
+	if w.shards != nil && !w.flawed("orders do not look behind the record") {
+		rec = rec.Covering(w.beyond(&rec))
+	}
+	if rec.ShardCount == int(e.Arg) {
+		return w.change(rec, nil, "remembered")
+	}
 	w.requests++
 	next, err := rec.Scaled(numbered("R", w.requests), int(e.Arg), stream.Order{RequestID: "scale"}, "", w.recordClock())
 	what := "scale-out"
 	if int(e.Arg) < rec.ShardCount {
 		what = "scale-in"
 	}
-	w.change(next, err, what)
-	return true
+	return w.change(next, err, what)
 }
 
 func (w *World) doRollBack(Event) bool {
@@ -168,14 +174,16 @@ func (w *World) doRollBack(Event) bool {
 // doLoseShard finds that a shard of the reading set is missing in Redis (L12).
 func (w *World) doLoseShard(e Event) bool {
 	rec := w.stream.rec
-	if int(e.Arg) >= rec.ReadCount() || !w.spend(LostShards) {
+	if int(e.Arg) >= rec.ReadCount() || w.shards != nil && !w.shards.list[e.Arg].there || !w.spend(LostShards) {
 		return false
+	}
+	if w.shards != nil { // with its records; the driver finds out
+		s := &w.editShards().list[e.Arg]
+		*s = shard{marker: s.marker}
+		return true
 	}
 	if next := rec.WithLost([]int{int(e.Arg)}, w.recordClock()); next.MetadataVersion != rec.MetadataVersion {
 		w.change(next, nil, "lost")
-		if w.shards != nil { // and its records with it
-			w.editShards().list[e.Arg] = shard{}
-		}
 	}
 	return true
 }

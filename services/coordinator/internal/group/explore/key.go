@@ -16,7 +16,11 @@ type keyer struct {
 	writing bool
 
 	layouts, marks ranks // of the stream
-	*scope               // of the group in focus
+	phases         names // of reshardings
+	clock          int64 // of the record's store
+	publishes      bool
+	forgets        bool // the record may lose the marks that shards have
+	*scope              // of the group in focus
 	scopes         [mostGroups]scope
 }
 
@@ -46,13 +50,16 @@ func (w *World) AppendKey(b []byte) []byte {
 }
 
 func (k *keyer) begin(w *World, b []byte) {
-	k.b, k.writing = b, false
+	k.b, k.writing, k.clock = b, false, w.recordClock()
+	k.publishes = w.has(Publishes)
+	k.forgets = k.publishes && w.has(StreamLosses)
 	layout := w.stream.rec.LayoutVersion
 	for i := range w.stream.history {
 		layout = min(layout, w.stream.history[i].LayoutVersion)
 	}
 	k.layouts.reset(layout)
 	k.marks.reset(1 << 62)
+	k.phases.reset()
 	for nth := range w.groups() {
 		w.lookAt(nth)
 		k.scopes[nth].begin(w)
@@ -99,6 +106,7 @@ func (k *scope) forget() {
 func (k *keyer) turn(w *World) {
 	k.layouts.sort()
 	k.marks.sort()
+	k.phases.reset()
 	for nth := range w.groups() {
 		k.scopes[nth].turn()
 	}

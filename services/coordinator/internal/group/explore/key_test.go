@@ -16,7 +16,8 @@ func TestEqualKeysGoOnEqually(t *testing.T) {
 	setups := append(explore.Searches(), explore.Shared(), explore.Large())
 	for _, m := range explore.Mixes() {
 		switch m.Name {
-		case "scale, all", "one shard, all", "old clients, lost", "two groups", "two groups, all", "stale producers", "corrupt", "used shards":
+		case "scale, all", "one shard, all", "old clients, lost", "two groups", "two groups, all", "corrupt", "used shards",
+			"stale producers", "stale producers, stream falls back":
 			m.Pauses = setups[0].Pauses
 			setups = append(setups, m)
 		}

@@ -241,7 +241,10 @@ func (k *keyer) shardsOf(w *World) {
 	}
 	for i := range w.env.setup.most() {
 		s := &w.shards.list[i]
-		k.flags(s.sealed)
+		k.flags(s.there)
+		k.phase(s.retiredBy)
+		k.phase(s.marker.phase)
+		k.mark(s.marker.mark)
 		for nth := range w.groups() {
 			b := s.of[nth]
 			k.number(int64(b.unread))
@@ -256,6 +259,16 @@ func (k *keyer) shardsOf(w *World) {
 	}
 }
 
+// mark writes a mark, which follows the clock.
+func (k *keyer) mark(mark int64) {
+	if k.forgets {
+		k.number(mark - k.clock)
+	}
+}
+
+// phase writes the name of a resharding, or of a phase of it.
+func (k *keyer) phase(name string) { k.number(k.phases.of(name)) }
+
 // stream writes the record of the stream, whose clock is the first group's. Marks are only
 // for Redis.
 func (k *keyer) stream(s *stream.Stream) {
@@ -266,6 +279,7 @@ func (k *keyer) stream(s *stream.Stream) {
 	k.layout(s.LayoutVersion)
 	k.text(string(s.LayoutCause))
 	k.shards(s.Lost)
+	k.mark(s.Mark)
 	k.ranked(&k.marks, s.MetadataVersion)
 	k.identity(s.Lineage)
 	r := s.Resharding
@@ -274,6 +288,10 @@ func (k *keyer) stream(s *stream.Stream) {
 	}
 	k.number(int64(r.From))
 	k.number(int64(r.To))
+	if k.mark(r.Mark); k.publishes {
+		k.phase(r.ID)
+		k.phase(markerOf(r).phase)
+	}
 	k.text(string(r.Phase))
 	k.flags(r.Turned)
 	k.until(group.Millis(r.DrainFrom))

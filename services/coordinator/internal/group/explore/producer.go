@@ -42,7 +42,7 @@ func (w *World) doPublish(e Event) bool {
 	}
 	s := w.editShards()
 	late := w.now >= s.producer.until
-	if s.list[e.Arg].sealed {
+	if !s.list[e.Arg].there {
 		s.producer = producer{}
 		w.visit("publish refused")
 		w.logf("shard %d takes no record", e.Arg)
@@ -65,7 +65,7 @@ func (w *World) doPublish(e Event) bool {
 func (w *World) checkLease(index int, late bool) {
 	rec := &w.stream.rec
 	r := rec.Resharding
-	if late || r == nil || index < rec.ShardCount || r.DrainFrom == 0 || w.recordClock() < r.DrainFrom {
+	if late || w.has(StreamLosses) || r == nil || index < rec.ShardCount || r.DrainFrom == 0 || w.recordClock() < r.DrainFrom {
 		return
 	}
 	w.violated("L3", "a record comes to removed shard %d by a routing answer that holds, the drain has begun", index)
@@ -76,7 +76,7 @@ func (w *World) checkLease(index int, late bool) {
 func (w *World) mayTake(p *process, index int) bool {
 	s := &w.shards.list[index]
 	b := s.of[w.focus]
-	return !s.sealed && (b.unread > 0 || b.pending > 0 && b.reader != p.life) && w.mayRead(p, index)
+	return s.there && (b.unread > 0 || b.pending > 0 && b.reader != p.life) && w.mayRead(p, index)
 }
 
 // doRead delivers the records of a shard to a process of the group, and claims those that it

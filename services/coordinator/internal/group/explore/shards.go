@@ -14,10 +14,18 @@ type shards struct {
 	producer producer
 }
 
-// shard is one key: of each record it only matters who has not handled it.
+// shard is one key with its marker. Of each record it only matters who has not handled it.
 type shard struct {
-	sealed bool // moved away, with a string in its place: nothing can be added
-	of     [mostGroups]backlog
+	there     bool   // a stream, to which records can be added
+	retiredBy string // the resharding that moved it away and left a string in its place
+	marker    marker
+	of        [mostGroups]backlog
+}
+
+// marker says which phase of which resharding the scripts of the driver belong to (L2).
+type marker struct {
+	mark  int64
+	phase string
 }
 
 // backlog is what a group has of a shard.
@@ -52,37 +60,76 @@ func (w *World) editShards() *shards {
 	return w.shards
 }
 
-// reshape is what the driver has done in Redis before it stored a change of the record: added
-// shards are made, and sealed ones come back (L2, L8).
-func (w *World) reshape(before *stream.Stream, what string) {
-	if w.shards == nil || before.Resharding == nil {
-		return
+// markerOf is the marker of a resharding's present direction.
+func markerOf(r *stream.Resharding) marker {
+	direction := " forward"
+	if r.Phase == stream.PhaseRollingBack {
+		direction = " back"
 	}
-	from, to := before.Resharding.Added()
-	if what == "turned" {
-		from, to = before.Resharding.Cut()
-	}
-	if what != "turned" && what != "activated" {
-		return
-	}
-	if w.flawed("routing returns before the seals are undone") {
-		return
-	}
+	return marker{mark: r.Mark, phase: r.ID + direction}
+}
+
+// mark begins a phase: it overwrites the markers. It returns the highest that is not below, 0
+// for none: then the record has lost writes (L2).
+func (w *World) mark(m marker, indexes []int) (higher int64) {
 	s := w.editShards()
+	for _, i := range indexes {
+		if at := &s.list[i].marker; *at == m || m.mark > at.mark {
+			*at = m
+		} else {
+			higher = max(higher, at.mark)
+		}
+	}
+	return higher
+}
+
+// ranged lists the shards from ≤ index < to.
+func ranged(from, to int) []int {
+	var list []int
 	for i := from; i < to; i++ {
-		s.list[i] = shard{}
+		list = append(list, i)
+	}
+	return list
+}
+
+// provide makes a shard where there is none; a string in its place goes.
+func (s *shard) provide() {
+	if !s.there {
+		s.there, s.retiredBy, s.of = true, "", [mostGroups]backlog{}
 	}
 }
 
+// unseal puts a shard back that a resharding has moved away, or makes it; it is false where
+// another one has (L8).
+func (s *shard) unseal(by string) bool {
+	if s.retiredBy != "" && s.retiredBy != by {
+		return false
+	}
+	s.provide()
+	return true
+}
+
+// unmake deletes a shard to which nothing was added. It is false where something was (L8).
+func (s *shard) unmake() bool {
+	if s.there && s.why() != "" {
+		return false
+	}
+	s.there = false
+	return true
+}
+
 // lookAtShard is a look of the driver at a removed shard, for the n-th of which a verdict
-// speaks where nothing is published (L4). A shard that is sealed already is proven empty.
-func (w *World) lookAtShard(index, nth int, v verdict) stream.Judged {
+// speaks where nothing is published (L4). One that the resharding has sealed is proven.
+func (w *World) lookAtShard(r *stream.Resharding, index, nth int, v verdict) stream.Judged {
 	j := stream.Judged{Index: index}
-	switch {
-	case w.shards == nil && v.unread(nth):
-		j.Reason = "UNREAD"
-	case w.shards != nil && !w.shards.list[index].sealed:
-		j.Reason = w.shards.list[index].why()
+	if w.shards == nil {
+		if v.unread(nth) {
+			j.Reason = "UNREAD"
+		}
+	} else if s := &w.shards.list[index]; s.there {
+		j.Reason = s.why()
+	} else if s.retiredBy != r.ID {
+		j.Reason = "STREAM_MISSING"
 	}
 	if j.Reason == "" {
 		j.Proof = "LAG"
@@ -91,19 +138,45 @@ func (w *World) lookAtShard(index, nth int, v verdict) stream.Judged {
 }
 
 // sealShard proves once more and seals, in one step of Redis (L5). It does so also where the
-// record has moved on meanwhile. ran is false where the marker has been overwritten (L2).
-func (w *World) sealShard(on *stream.Stream, index, nth int, v verdict) (j stream.Judged, ran bool) {
-	now := w.stream.rec.Resharding
-	if w.shards != nil && (now == nil || now.ID != on.Resharding.ID || now.Turned != on.Resharding.Turned) {
+// record has moved on meanwhile. ran is false where the marker is another one (L2).
+func (w *World) sealShard(r *stream.Resharding, index, nth int, v verdict) (j stream.Judged, ran bool) {
+	if w.shards != nil && w.shards.list[index].marker != markerOf(r) && !w.flawed("late seals run") {
 		return j, false
 	}
-	if j = w.lookAtShard(index, nth, v); w.flawed("seals without the second proof") {
+	if j = w.lookAtShard(r, index, nth, v); w.flawed("seals without the second proof") {
 		j = stream.Judged{Index: index, Proof: "LAG"}
 	}
 	if j.Reason == "" && w.shards != nil {
-		w.editShards().list[index].sealed = true
+		s := &w.editShards().list[index]
+		s.there, s.retiredBy = false, r.ID
 	}
 	return j, true
+}
+
+// beyond returns the end of the shards that there are behind those of the record, with a
+// marker of the stream's life: the record has forgotten them (L1). What was given up is sealed
+// or deleted.
+func (w *World) beyond(rec *stream.Stream) int {
+	least, end := int64(0), rec.ReadCount()
+	if w.flawed("a new mark hides forgotten shards") {
+		least = rec.Mark
+	}
+	for end < mostShards && w.shards.list[end].there && w.shards.list[end].marker.mark > least {
+		end++
+	}
+	return end
+}
+
+// missing lists the shards that groups are to read and that are not there (L12).
+func (w *World) missing(rec *stream.Stream) []int {
+	var list []int
+	for _, i := range rec.Readable() {
+		s := &w.shards.list[i]
+		if !s.there && (s.retiredBy == "" || rec.Resharding == nil || s.retiredBy != rec.Resharding.ID) {
+			list = append(list, i)
+		}
+	}
+	return list
 }
 
 // checkRecords is promise 1 with I12: a record that was acknowledged to a producer is in no
@@ -116,12 +189,12 @@ func (w *World) checkRecords() {
 	for i := range w.shards.list {
 		s := &w.shards.list[i]
 		switch reason := s.why(); {
-		case s.sealed && i < w.stream.rec.ShardCount:
-			w.violated("L8", "producers are told of shard %d, which is sealed", i)
-		case reason == "":
-		case s.sealed:
+		case reason != "" && s.retiredBy != "":
 			w.violated("I12", "shard %d is sealed, a record in it is %s", i, reason)
-		case i >= w.stream.rec.ReadCount():
+		case w.has(StreamLosses): // until the driver has seen it
+		case s.retiredBy != "" && i < w.stream.rec.ShardCount:
+			w.violated("L8", "producers are told of shard %d, which is sealed", i)
+		case reason != "" && i >= w.stream.rec.ReadCount():
 			w.violated("P1", "shard %d is read by nobody, a record in it is %s", i, reason)
 		}
 	}

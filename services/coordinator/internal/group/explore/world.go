@@ -81,6 +81,9 @@ func newWorld(e *env) *World {
 	w.stream = newRecord(&e.setup)
 	if e.setup.Has(Publishes) {
 		w.shards = &shards{producer: w.routing()}
+		for i := range e.setup.Shards {
+			w.shards.list[i].provide()
+		}
 	}
 	w.store = w.newStore()
 	if e.setup.Groups > 1 {
