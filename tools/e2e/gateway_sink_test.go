@@ -15,7 +15,7 @@ import (
 func TestGatewayWithoutItsAuditChangesNothing(t *testing.T) {
 	t.Parallel()
 	g := startGuarded(t, guardedPlan{
-		coordinators: 1, gateways: 1,
+		coordinators: 1, gateways: 1, gatewayFlags: []string{"--api-rate-limit-enabled=false"},
 		auditRedis: redisproc.Start(t, redisproc.WithAOF("always")), coordinatorRedis: redisproc.Start(t),
 	})
 	ops, viewer := g.login(userOps), g.login(userViewer)

@@ -2,7 +2,6 @@ package e2e_test
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -114,9 +113,6 @@ func (r told) newest() string {
 // rewritten changes the text of one entry's record.
 func rewritten(all []redis.XMessage, at int, from, to string) []redis.XMessage {
 	text := all[at].Values["record"].(string)
-	if !strings.Contains(text, from) {
-		panic(fmt.Sprintf("record %d has no %s: %s", at+1, from, text))
-	}
 	all[at].Values["record"] = strings.Replace(text, from, to, 1)
 	return all
 }
