@@ -24,6 +24,9 @@ const (
 	maxRemembered = 10_000
 	// hashPatience bounds how long a password waits for its turn to be hashed.
 	hashPatience = 5 * time.Second
+	// maxFlights is how many checks are under way at most, as many as get their turn within
+	// that time. More would only hold up what else the gateway does.
+	maxFlights = 64
 )
 
 // errWrong comes for a wrong password and for a user that does not exist.
@@ -126,17 +129,19 @@ func (p *passwords) key(name, password string) checkKey {
 }
 
 // join returns the check of the key that is under way, with remembered also one that has
-// ended well, or a new one, which the caller flies.
+// ended well, or a new one, which the caller flies. When there are too many it returns one
+// that has ended as overloaded.
 func (p *passwords) join(key checkKey, remembered bool) (joined *flight, mine bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if until, known := p.remembered[key]; remembered && known && p.now().Before(until) {
-		landed := &flight{done: make(chan struct{})}
-		close(landed.done)
-		return landed, false
+		return landed(nil), false
 	}
 	if flying := p.flights[key]; flying != nil {
 		return flying, false
+	}
+	if len(p.flights) >= maxFlights {
+		return landed(overloaded()), false
 	}
 	fresh := &flight{done: make(chan struct{}), err: overloaded()}
 	p.flights[key] = fresh
@@ -188,6 +193,13 @@ func (p *passwords) remember(key checkKey) {
 	if len(p.remembered) < maxRemembered {
 		p.remembered[key] = now.Add(rememberFor)
 	}
+}
+
+// landed returns a flight that has ended.
+func landed(err error) *flight {
+	f := &flight{done: make(chan struct{}), err: err}
+	close(f.done)
+	return f
 }
 
 func overloaded() *protocol.Error {
