@@ -13,9 +13,10 @@ import (
 )
 
 // Beyond looks for shards that a stream's record has forgotten: streams at the indexes from
-// on, without a gap, whose marker is above mark, the highest that the record has given. The
-// record has lost the phase that made them (protocol L1). It returns the index behind the
-// last one, from when there is none. Each look is one round trip; normally there is one.
+// on, without a gap, whose marker is above mark, the stream's creation. Marks follow the
+// store's clock, so these were made in this stream's life, and the record has lost the phase
+// that made them (protocol L1). It returns the index behind the last one, from when there is
+// none. Each look is one round trip; normally there is one.
 func (s *Shards) Beyond(ctx context.Context, prefix string, from int, mark int64) (int, error) {
 	if err := protocol.CheckStreamPrefix(prefix, s.keys.prefix); err != nil {
 		return from, err

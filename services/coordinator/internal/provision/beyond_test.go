@@ -10,7 +10,7 @@ import (
 )
 
 // TestL1ShardsThatTheRecordForgotAreFoundByTheirMarkers: a key is a forgotten shard only if
-// a later phase than the record knows has marked it.
+// it was marked after the stream was created.
 func TestL1ShardsThatTheRecordForgotAreFoundByTheirMarkers(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, redisproc.Start(t).Client(t))
@@ -31,7 +31,7 @@ func TestL1ShardsThatTheRecordForgotAreFoundByTheirMarkers(t *testing.T) {
 	_, err = b.Make(t.Context(), "orders", []int{2, 3, 5}, added, groups, nil)
 	require.NoError(t, err)
 	require.Equal(t, 4, behind(2, 10), "up to the first that is missing")
-	require.Equal(t, 2, behind(2, 20), "a record that knows the phase has forgotten nothing")
+	require.Equal(t, 2, behind(2, 20), "marks of a former stream of the name do not count")
 
 	b.do("DEL", "orders:4", "orders:3")
 	b.do("SET", "orders:3", "retired:R")

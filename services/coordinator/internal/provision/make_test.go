@@ -130,6 +130,7 @@ func TestUnmakeDeletesOnlyShardsThatNobodyWroteTo(t *testing.T) {
 	b.do("XSETID", "orders:5", "7-0")
 	b.do("XSETID", "orders:6", "0-0", "ENTRIESADDED", 5, "MAXDELETEDID", "0-0")
 	for range 2 {
+		b.mark(7, preparing())
 		used, err := b.Unmake(t.Context(), "orders", upTo(7), preparing(), 8)
 		require.NoError(t, err)
 		require.Equal(t, []int{1, 2}, used, "5 was written to before that time")
@@ -137,6 +138,23 @@ func TestUnmakeDeletesOnlyShardsThatNobodyWroteTo(t *testing.T) {
 		require.Equal(t, int64(5), b.exists("orders:1", "orders:2", "orders:4", "orders:5", "orders:6"))
 	}
 	require.Contains(t, groupsOn(t, b.rdb, "orders:2"), "g")
+}
+
+// What stays because it is somebody else's is no shard that a record has forgotten.
+func TestUnmakeLeavesNoMarkerOnWhatIsNotOurs(t *testing.T) {
+	t.Parallel()
+	b := onRedis(t)
+	b.made(1)
+	b.do("XADD", "orders:0", "1-0", "f", "v")
+	require.NoError(t, b.unmake([]int{0}, preparing()))
+	end, err := b.Beyond(t.Context(), "orders", 0, 0)
+	require.NoError(t, err)
+	require.Equal(t, 1, end, "used since then")
+	_, err = b.Unmake(t.Context(), "orders", []int{0}, preparing(), 2)
+	require.NoError(t, err)
+	end, err = b.Beyond(t.Context(), "orders", 0, 0)
+	require.NoError(t, err)
+	require.Zero(t, end)
 }
 
 func TestL12RemakeStartsMissingGroupsWhereItIsTold(t *testing.T) {

@@ -187,7 +187,7 @@ func (d *Driver) scan(sweep bool) {
 
 // forgot tells whether there are shards that the stream's record does not know.
 func (d *Driver) forgot(ctx context.Context, s stream.Stream) bool {
-	end, err := d.shards.Beyond(ctx, s.Prefix, s.ReadCount(), s.Mark)
+	end, err := d.shards.Beyond(ctx, s.Prefix, s.ReadCount(), s.CreatedAt)
 	return err == nil && end > s.ReadCount()
 }
 

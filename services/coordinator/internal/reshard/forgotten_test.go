@@ -32,6 +32,35 @@ func TestL1ShardsThatEveryRecordForgotAreReadAgain(t *testing.T) {
 	require.Equal(t, 4, b.stream().ShardCount)
 }
 
+// Between the loss and the first look an operator orders a scale-in below what was forgotten:
+// it waits until the forgotten shards are known (L1).
+func TestL1OrderWaitsForShardsThatTheRecordForgot(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, redisproc.Start(t).Client(t))
+	first := b.still()
+	b.lead = first
+	b.create(2, "a")
+	putBack, putBackGroup := b.save(b.recordKey()), b.save(b.groupKey("a"))
+	id := b.scaled(3)
+	first.driver.Start()
+	b.await("producers are told", func() bool { return b.migration(id).State == protocol.MigrationDeprecated })
+	require.NoError(t, first.driver.Close(t.Context()))
+	b.publish(2, 3)
+	putBack()
+	putBackGroup()
+
+	b.lead = b.still()
+	_, err := b.scale(1)
+	requireCode(t, err, protocol.CodeMetadataSyncInProgress)
+	b.lead.driver.Start()
+	m := b.join("a", "a-1")
+	b.await("the order is taken", func() bool { id, err = b.scale(1); return err == nil })
+	b.becomes(id, protocol.MigrationDeprecated)
+	n, _ := b.handledBy("a")
+	require.Equal(t, 3, n)
+	require.Equal(t, []int{0}, m.owned)
+}
+
 // The same behind the order of a scale-out that producers have been told of, and then it is
 // rolled back: the added shards are not given up while they hold records (L8).
 func TestL8RollbackDoesNotForgetRecordsOfShardsThatTheRecordForgot(t *testing.T) {

@@ -192,14 +192,15 @@ func (p *pass) recover(ctx context.Context, copied int64) (moved bool, err error
 }
 
 // remember takes in shards that the record has forgotten with its lost writes: they may
-// hold records that nobody would be given (L1). While a resharding is under way the record
-// says what there is.
+// hold records that nobody would be given (L1). A shard that was given up is sealed or gone,
+// so a stream behind the last shard that was marked in this stream's life is a forgotten one.
+// While a resharding is under way the record says what there is.
 func (p *pass) remember(ctx context.Context) (moved bool, err error) {
 	s := p.entry.Stream
 	if !p.fell || s.Resharding != nil {
 		return false, nil
 	}
-	end, err := p.shards.Beyond(ctx, p.prefix, s.ReadCount(), s.Mark)
+	end, err := p.shards.Beyond(ctx, p.prefix, s.ReadCount(), s.CreatedAt)
 	if err != nil {
 		return false, err
 	}

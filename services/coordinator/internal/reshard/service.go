@@ -54,6 +54,9 @@ func (s *Service) Scale(ctx context.Context, prefix string, req protocol.ScaleRe
 
 // scaled returns the record with the resharding begun.
 func (s *Service) scaled(ctx context.Context, e records.Entry, req protocol.ScaleRequest) (stream.Stream, error) {
+	if err := s.refuseForgotten(ctx, e.Stream); err != nil {
+		return e.Stream, err
+	}
 	deprecatedAfter := ""
 	if req.DeprecatedAfter != nil {
 		deprecatedAfter = *req.DeprecatedAfter
@@ -165,6 +168,26 @@ func (s *Service) refuseUnready(ctx context.Context, record stream.Stream) error
 		}
 	}
 	return nil
+}
+
+// refuseForgotten refuses while there are shards that the record has forgotten with its lost
+// writes: a scale-in below them would leave them behind sealed ones, where nobody looks (L1).
+// The driver takes them in.
+func (s *Service) refuseForgotten(ctx context.Context, record stream.Stream) error {
+	if s.shards == nil || record.Resharding != nil {
+		return nil
+	}
+	end, err := s.shards.Beyond(ctx, record.Prefix, record.ReadCount(), record.CreatedAt)
+	switch {
+	case err != nil:
+		return protocol.Errorf(protocol.CodeStoreUnavailable, "it cannot be seen whether stream %q has forgotten shards", record.Prefix).Because(err)
+	case end == record.ReadCount():
+		return nil
+	}
+	s.driver.want(record.Prefix, errand{fell: true})
+	return protocol.Errorf(protocol.CodeMetadataSyncInProgress,
+		"stream %q has lost writes: it is routed to %d shards and there are %d; try again when they are taken in",
+		record.Prefix, record.ShardCount, end)
 }
 
 // refuseInRound refuses while a group that can be read is in a correction round (M5).

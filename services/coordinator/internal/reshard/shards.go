@@ -33,7 +33,7 @@ type Keys interface {
 	// Remake provisions a lost shard again, each group that is missing at its id (L12).
 	Remake(ctx context.Context, prefix string, index int, t provision.Token, starts map[string]string) (made []string, err error)
 	// Beyond returns the index behind the shards that a record has forgotten: from, or more
-	// when there are streams that a later phase than mark has marked (L1).
+	// when there are streams that were marked above mark, a time of the store's clock (L1).
 	Beyond(ctx context.Context, prefix string, from int, mark int64) (int, error)
 }
 
