@@ -5,6 +5,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -126,6 +127,8 @@ type call struct {
 	etag   string // If-None-Match; empty sends none
 	// anonymous sends no token.
 	anonymous bool
+	// most is how many bytes of an answer are read; 0 is maxResponseBytes.
+	most int64
 }
 
 // reply is what is of use in an answer besides its body.
@@ -184,7 +187,7 @@ func (c *Client) send(ctx context.Context, call call, token string, out any) (re
 	case response.StatusCode < 200 || response.StatusCode > 299:
 		return got, refusal(response)
 	}
-	return got, decode(response.Body, out)
+	return got, decode(response.Body, cmp.Or(call.most, maxResponseBytes), out)
 }
 
 func newRequest(ctx context.Context, call call, token string) (*http.Request, error) {
@@ -217,13 +220,13 @@ func newRequest(ctx context.Context, call call, token string) (*http.Request, er
 	return request, nil
 }
 
-func decode(body io.Reader, out any) error {
-	encoded, err := io.ReadAll(io.LimitReader(body, maxResponseBytes+1))
+func decode(body io.Reader, most int64, out any) error {
+	encoded, err := io.ReadAll(io.LimitReader(body, most+1))
 	switch {
 	case err != nil:
 		return fmt.Errorf("%w: read answer: %w", ErrUnavailable, err)
-	case len(encoded) > maxResponseBytes:
-		return fmt.Errorf("%w: answer is longer than %d bytes", ErrUnavailable, maxResponseBytes)
+	case int64(len(encoded)) > most:
+		return fmt.Errorf("%w: answer is longer than %d bytes", ErrUnavailable, most)
 	}
 	if err := json.Unmarshal(encoded, out); err != nil {
 		return fmt.Errorf("%w: answer is not the JSON asked for: %w", ErrUnavailable, err)

@@ -78,22 +78,14 @@ func (c *Catalog) Assignments(ctx context.Context, prefix, name string) (protoco
 // Migrations lists the reshardings of a group's stream, the newest first. Errors as of
 // Group.
 func (c *Catalog) Migrations(ctx context.Context, prefix, name string) (protocol.MigrationsResponse, error) {
-	listed := protocol.MigrationsResponse{Migrations: []protocol.Migration{}}
 	e, found, err := c.records.Load(ctx, prefix)
 	if err != nil {
-		return listed, err
+		return protocol.MigrationsResponse{}, err
 	}
 	if g, known := e.Stream.Find(name); !found || !known || g.State != stream.Active {
-		return listed, c.absent(ctx, prefix, name, found)
+		return protocol.MigrationsResponse{}, c.absent(ctx, prefix, name, found)
 	}
-	if r := e.Stream.Resharding; r != nil {
-		listed.ActiveReshardingID = &r.ID
-		listed.Migrations = append(listed.Migrations, views.Migration(*r))
-	}
-	for _, r := range e.Stream.Past {
-		listed.Migrations = append(listed.Migrations, views.Migration(r))
-	}
-	return listed, nil
+	return migrationsOf(e.Stream), nil
 }
 
 // Routing tells producers where records go. It reads the stream's record from the store

@@ -72,6 +72,8 @@ type Views interface {
 	Assignments(ctx context.Context, stream, group string) (protocol.AssignmentsResponse, error)
 	Migrations(ctx context.Context, stream, group string) (protocol.MigrationsResponse, error)
 	Routing(ctx context.Context, stream, group string) (protocol.ProducerRouting, error)
+	// Snapshots shows all groups at once, with what belongs to them.
+	Snapshots(ctx context.Context) (protocol.GroupSnapshotsResponse, error)
 }
 
 // History reads the flight recorder of groups. after is the id of an event or empty,

@@ -30,6 +30,7 @@ type layer struct {
 	plan        protocol.Plan
 	index       protocol.RepairIndexResponse
 	events      protocol.EventsResponse
+	snapshots   protocol.GroupSnapshotsResponse
 	health      protocol.HealthResponse
 	notReady    error
 
@@ -140,6 +141,10 @@ func (l *layer) Assignments(ctx context.Context, stream, group string) (protocol
 
 func (l *layer) Migrations(ctx context.Context, stream, group string) (protocol.MigrationsResponse, error) {
 	return l.migrations, l.note(ctx, "Migrations %s %s", stream, group)
+}
+
+func (l *layer) Snapshots(ctx context.Context) (protocol.GroupSnapshotsResponse, error) {
+	return l.snapshots, l.note(ctx, "Snapshots")
 }
 
 func (l *layer) Routing(ctx context.Context, stream, group string) (protocol.ProducerRouting, error) {

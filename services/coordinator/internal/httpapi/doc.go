@@ -10,6 +10,7 @@
 // path.go and names.go guard paths;
 // heartbeat.go with heartbeatcheck.go and report.go take heartbeats; mutation.go is the
 // common form of all mutations, mutationcheck.go their checks, and catalog.go, reshard.go
-// and repair.go are the mutations; views.go, events.go, routing.go, health.go and
-// compatibility.go answer reads; complete.go keeps null out of lists and maps.
+// and repair.go are the mutations; views.go, snapshot.go, events.go, routing.go, health.go
+// and compatibility.go answer reads, with tag.go where the caller may have the answer already;
+// complete.go keeps null out of lists and maps.
 package httpapi

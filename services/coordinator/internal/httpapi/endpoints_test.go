@@ -40,6 +40,7 @@ func TestReadsAskTheRightLayer(t *testing.T) {
 		{billing + "/events?after=17-1&limit=1000&x=y", `Events orders billing "17-1" 1000`},
 		{resharding, "Migration orders billing r1"},
 		{base + "/monitoring/groups", "Groups"},
+		{base + "/internal/groups", "Snapshots"},
 		{monitoring, "Group orders billing"},
 		{monitoring + "/members", "Members orders billing"},
 		{monitoring + "/assignments", "Assignments orders billing"},

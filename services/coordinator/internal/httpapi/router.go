@@ -80,6 +80,7 @@ func (a *api) routes(base chi.Router) {
 		a.groupRoutes(r)
 		r.With(a.guarded(demand{roles: auth.Write})).Post("/admin/repair-index", a.repairIndex())
 
+		r.Get("/internal/groups", a.read(a.snapshots))
 		r.Get("/monitoring/groups", a.read(a.groups))
 		r.Get("/monitoring"+groupRoute, a.read(a.group))
 		r.Get("/monitoring"+groupRoute+"/members", a.read(a.members))
