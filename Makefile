@@ -15,6 +15,9 @@ BENCH ?= .
 NIGHTLY ?= 1h
 # Without the race detector: there is one goroutine to a world. 4 GiB are enough.
 EXPLORE = GOMEMLIMIT=3500MiB scripts/with-test-tools env RSC_TEST_REDIS=process go test ./services/coordinator/internal/group/explore -run '^(TestSearch|TestWalks|TestRealStoresDoAsTheModel|TestTheCoreAllocatesLittle)$$' -v -count=1 -timeout 12h -args
+# How long each target of `make fuzz` runs, and which do.
+FUZZTIME ?= 1m
+FUZZ ?= .*
 # What `make mutants` does; MUTANTS='-only MUT01,MUT07' runs some.
 MUTANTS ?= -write docs/verification.md
 
@@ -43,13 +46,17 @@ explore-nightly: ## the same with bigger numbers, each part for at most NIGHTLY 
 mutants: ## break the protocol in 35 ways, see each noticed, and write the table down
 	@scripts/with-test-tools env RSC_TEST_REDIS=process go run ./tools/mutants $(MUTANTS)
 
+.PHONY: fuzz
+fuzz: ## run the native fuzz targets (FUZZ=regexp picks some), each for FUZZTIME
+	@scripts/fuzz $(FUZZTIME) '$(FUZZ)'
+
 .PHONY: lint
 lint: ## golangci-lint over every module, then the numbers kept in CI
 	@"$$(scripts/golangci-lint)" run $(MODULES)
 	@go run ./tools/modcheck
 
 .PHONY: generate
-generate: ## make generated files again (go:generate lines; there are none yet)
+generate: ## make generated files again: the gateway's copy of the API's document
 	@go generate work
 
 .PHONY: fmt
