@@ -20,7 +20,7 @@ func (w *World) checkUnmoved(prev *group.Group, stored lives, in group.Input, ou
 		}
 	}
 	for _, c := range out.Changes {
-		if c.Cause == group.CauseExpire {
+		if m, _ := prev.Find(c.Member); c.Cause == group.CauseExpire && m.State != group.Waiting { // whose lease is over
 			check(c.Member)
 		}
 	}

@@ -62,7 +62,7 @@ func (w *World) checkClosed(was damage, what string) {
 // settleBeside shows that a group goes on beside one that cannot be read (I13). Only shards that
 // are lost wait for its repair: the driver makes them again when all groups know (L12).
 func (w *World) settleBeside(bound int64) {
-	if w.all((*World).hurt) || len(w.stream.rec.Lost) > 0 || !w.all((*World).whole) {
+	if w.all((*World).hurt) || !w.whole() {
 		return
 	}
 	for round := 0; !w.all(func(w *World) bool { return w.hurt() || w.settled() }); round++ {
@@ -85,5 +85,11 @@ func (w *World) repair() {
 	}
 }
 
-// whole tells whether the group knows of no lost shard.
-func (w *World) whole() bool { return len(w.store.g.Lost) == 0 }
+// whole tells whether no shard is lost, nor thought to be by a group.
+func (w *World) whole() bool {
+	rec := &w.stream.rec
+	if len(rec.Lost) > 0 || w.shards != nil && len(w.missing(rec)) > 0 {
+		return false
+	}
+	return w.all(func(w *World) bool { return len(w.store.g.Lost) == 0 })
+}
