@@ -81,6 +81,19 @@ func TestFieldsAreThoseOfTheContract(t *testing.T) {
 		"CoordinationTimingDefaults":       {protocol.TimingValues{}, nil},
 		"CoordinationVersionSupport":       {protocol.VersionSupport{}, nil},
 		"CoordinatorCompatibilityResponse": {protocol.CompatibilityResponse{}, nil},
+
+		"StreamShardOffsetsResponse":  {protocol.StreamShardOffsetsResponse{}, append(groupSignals(), "producedPerSecond", "consumedPerSecond")},
+		"StreamShardOffset":           {protocol.StreamShardOffset{}, append(shardSignals(), "lagKnown", "producedPerSecond", "consumedPerSecond")},
+		"ConsumptionProgressResponse": {protocol.ConsumptionProgressResponse{}, nil},
+		"ConsumerShardProgress":       {protocol.ConsumerShardProgress{}, []string{"error"}},
+		"StreamMessagesPageResponse":  {protocol.StreamMessagesPageResponse{}, nil},
+		"StreamMessageRecord":         {protocol.StreamMessageRecord{}, []string{"base64Fields", "cutFields"}},
+		"GrafanaGroupRow":             {protocol.GrafanaGroupRow{}, groupSignals()},
+		"GrafanaMemberRow":            {protocol.GrafanaMemberRow{}, nil},
+		"GrafanaShardRow":             {protocol.GrafanaShardRow{}, shardSignals()},
+		"GrafanaAssignmentRow":        {protocol.GrafanaAssignmentRow{}, nil},
+		"GrafanaMessageRow":           {protocol.GrafanaMessageRow{}, []string{"base64Fields", "cutFields"}},
+		"GrafanaOptionRow":            {protocol.GrafanaOptionRow{}, nil},
 	} {
 		schema, found := schemas[name]
 		require.True(t, found, name)
@@ -97,6 +110,12 @@ func TestRequiredFieldsAreAlwaysWritten(t *testing.T) {
 		"MemberMetadata": protocol.MemberMetadata{}, "AssignmentsResponse": protocol.AssignmentsResponse{}, "ErrorResponse": protocol.ErrorResponse{},
 		"ProducerRoutingResponse": protocol.ProducerRouting{}, "StreamCreateResponse": protocol.StreamCreateResponse{},
 		"Migration": protocol.Migration{}, "MigrationsResponse": protocol.MigrationsResponse{}, "StreamScaleResponse": protocol.StreamScaleResponse{},
+		"StreamShardOffsetsResponse": protocol.StreamShardOffsetsResponse{}, "StreamShardOffset": protocol.StreamShardOffset{},
+		"ConsumptionProgressResponse": protocol.ConsumptionProgressResponse{}, "ConsumerShardProgress": protocol.ConsumerShardProgress{},
+		"StreamMessagesPageResponse": protocol.StreamMessagesPageResponse{}, "StreamMessageRecord": protocol.StreamMessageRecord{},
+		"GrafanaGroupRow": protocol.GrafanaGroupRow{}, "GrafanaMemberRow": protocol.GrafanaMemberRow{}, "GrafanaShardRow": protocol.GrafanaShardRow{},
+		"GrafanaAssignmentRow": protocol.GrafanaAssignmentRow{}, "GrafanaMessageRow": protocol.GrafanaMessageRow{},
+		"GrafanaOptionRow": protocol.GrafanaOptionRow{},
 	} {
 		written := reflect.TypeOf(value)
 		for _, field := range schemas[name].Required {
@@ -121,6 +140,7 @@ func TestEnumsAreThoseOfTheContract(t *testing.T) {
 			protocol.MemberFenced),
 		"MigrationState": texts(protocol.MigrationPreparing, protocol.MigrationActive, protocol.MigrationDraining,
 			protocol.MigrationDeprecated, protocol.MigrationRollingBack, protocol.MigrationRolledBack),
+		"StreamMessagePageDirection": texts(protocol.DirectionForward, protocol.DirectionBackward),
 	} {
 		require.ElementsMatch(t, schemas[name].Enum, values, name)
 	}
@@ -134,9 +154,17 @@ func texts[T ~string](values ...T) []string {
 	return list
 }
 
+// groupSignals and shardSignals are the additions of the monitor.
+func groupSignals() []string { return jsonNames(protocol.GroupSignals{}) }
+
+func shardSignals() []string { return jsonNames(protocol.ShardSignals{}) }
+
 func jsonNames(value any) []string {
 	var names []string
-	for f := range reflect.TypeOf(value).Fields() {
+	for _, f := range reflect.VisibleFields(reflect.TypeOf(value)) {
+		if f.Anonymous {
+			continue
+		}
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		names = append(names, name)
 	}

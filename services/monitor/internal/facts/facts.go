@@ -79,6 +79,9 @@ type Shard struct {
 	FirstID, LastID *string
 	// LastGeneratedID is the id of the last entry that was ever added, nil for none.
 	LastGeneratedID *string
+	// MaxDeletedID is the highest id that XDEL took away, nil for none or where the server
+	// does not say. Trimming does not change it.
+	MaxDeletedID *string
 	// Memory is the size in bytes as sampled, nil as long as it was not.
 	Memory *int64
 	// Groups are by the name of the Redis consumer group; those that are not there are
