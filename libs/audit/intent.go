@@ -11,7 +11,8 @@ import (
 type request struct{ id, gateway, operation, principal string }
 
 // checkIntents finds intents that have no outcome (C8). An outcome of a request that was
-// never sent closes none.
+// never sent closes none, but where the sink did not answer in time: it may have written
+// the intent all the same, and the gateway then refused.
 func (c *chain) checkIntents() {
 	open := make(map[request][]protocol.AuditRecord)
 	var newest time.Time
@@ -23,7 +24,7 @@ func (c *chain) checkIntents() {
 		switch {
 		case record.Kind == protocol.AuditIntent:
 			open[of] = append(open[of], record)
-		case record.Kind == protocol.AuditOutcome && record.Intended && len(open[of]) > 0:
+		case record.Kind == protocol.AuditOutcome && (record.Intended || unwritten(record)) && len(open[of]) > 0:
 			open[of] = open[of][1:]
 		}
 	}
@@ -41,4 +42,10 @@ func (c *chain) checkIntents() {
 		c.found(NoOutcome, record.Sequence, "record %d, %s of request %q, was sent and has no outcome: look whether it was carried out",
 			record.Sequence, record.Operation, record.RequestID)
 	}
+}
+
+// unwritten tells that a request was not sent because its intent could not be written, as
+// far as the gateway knew.
+func unwritten(record protocol.AuditRecord) bool {
+	return record.ErrorCode == string(protocol.CodeAuditUnavailable)
 }

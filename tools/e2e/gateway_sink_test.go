@@ -2,10 +2,14 @@ package e2e_test
 
 import (
 	"net/http"
+	"os"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/redis-stream-coordinator/rsc/libs/audit"
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 	"github.com/redis-stream-coordinator/rsc/libs/testkit/redisproc"
 )
@@ -53,6 +57,57 @@ func TestGatewayWithoutItsAuditChangesNothing(t *testing.T) {
 	require.Equal(t, string(protocol.CodeAuditUnavailable), refused.ErrorCode)
 	require.Equal(t, protocol.AuditRefused, refused.Result)
 	require.False(t, refused.Intended)
+	verified := g.rscctl(viewer, "audit", "verify")
+	require.Zero(t, verified.code, verified.text)
+}
+
+// hungMutations are asked for at once while the sink hangs.
+const hungMutations = 30
+
+// A sink that takes the connection and does not answer is as good as none: what would change
+// something is refused in time, the other requests do not wait for it, and what is written
+// late closes what it has opened (gateway, Audit; C8).
+func TestGatewayWhoseAuditHangsRefusesInTime(t *testing.T) {
+	t.Parallel()
+	g := startGuarded(t, guardedPlan{
+		coordinators: 1, gateways: 1, gatewayFlags: []string{"--api-rate-limit-enabled=false"},
+		auditRedis: redisproc.Start(t), coordinatorRedis: redisproc.Start(t),
+	})
+	ops, viewer := g.login(userOps), g.login(userViewer)
+	g.passes(createStream(ops, stream), http.StatusCreated)
+	sink, err := os.FindProcess(g.audited.PID())
+	require.NoError(t, err)
+	require.NoError(t, sink.Signal(syscall.SIGSTOP))
+	defer func() { _ = sink.Signal(syscall.SIGCONT) }()
+
+	began, refused := time.Now(), make(chan map[int]int, 1)
+	go func() { refused <- g.crowdOf(createStream(ops, "payments"), hungMutations) }()
+	for done := false; !done; {
+		read := time.Now()
+		g.passes(guardedCall{path: api("/streams/" + stream), token: viewer}, http.StatusOK)
+		require.Less(t, time.Since(read), 2*time.Second, "a read does not wait for the audit")
+		select {
+		case counted := <-refused:
+			require.Equal(t, map[int]int{http.StatusServiceUnavailable: hungMutations}, counted)
+			done = true
+		default:
+		}
+	}
+	require.Less(t, time.Since(began), 15*time.Second, "all are refused in time")
+	require.Equal(t, http.StatusNotFound, g.askAt(g.coordinators[0], guardedCall{path: api("/streams/payments")}).status)
+
+	require.NoError(t, sink.Signal(syscall.SIGCONT))
+	require.Eventually(t, func() bool {
+		return g.ask(createStream(ops, "payments")).status == http.StatusCreated
+	}, patience, often, "changes go on when the sink does")
+	records := g.audit(viewer)
+	later := records[len(records)-1] // the audit as it is when nothing can be under way any more
+	later.Time.Time = later.Time.Add(time.Hour)
+	findings := audit.Verify(append(records[:len(records)-1:len(records)-1], later), nil)
+	for _, one := range findings {
+		require.Contains(t, []audit.Kind{audit.Changed, audit.EndUnknown}, one.Kind, one.Text)
+		require.True(t, one.Kind != audit.Changed || one.Sequence == later.Sequence, one.Text)
+	}
 	verified := g.rscctl(viewer, "audit", "verify")
 	require.Zero(t, verified.code, verified.text)
 }
