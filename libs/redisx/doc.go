@@ -8,5 +8,7 @@
 //	dedicated.go   a second client for blocking reads, always on primaries
 //	state.go       errors as named states
 //	groups.go      XINFO GROUPS in which an unknown lag stays unknown
+//	stream.go      XINFO STREAM and CONSUMERS, entries in the order of their fields
+//	entryid.go     ids of entries and their order
 //	capability.go  what the server can do, asked by command, never by version
 package redisx
