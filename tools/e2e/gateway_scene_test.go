@@ -82,6 +82,8 @@ type guarded struct {
 	audited      *redisproc.Server // that of the gateways
 	settings     string            // the gateways' file
 	redis        string            // what that file says of Redis
+	secret       string            // what it says of the tokens' secrets
+	previous     string
 	http         *http.Client
 
 	mu     sync.Mutex
@@ -106,7 +108,7 @@ func startGuarded(t *testing.T, plan guardedPlan) *guarded {
 	t.Helper()
 	t.Cleanup(forgetResult)
 	transport := &http.Transport{MaxIdleConnsPerHost: 200, MaxConnsPerHost: 200}
-	g := &guarded{t: t, http: &http.Client{Transport: transport, Timeout: patience}}
+	g := &guarded{t: t, secret: guardedSecret, http: &http.Client{Transport: transport, Timeout: patience}}
 	t.Cleanup(transport.CloseIdleConnections)
 	if plan.auditRedis == nil {
 		plan.auditRedis = redisproc.Start(t)
@@ -175,7 +177,11 @@ func (g *guarded) ready(one *guardedService) {
 func (g *guarded) configure(users ...guardedUser) {
 	g.t.Helper()
 	var text strings.Builder
-	text.WriteString(g.redis + "  api:\n    token-secret: " + guardedSecret + "\n    users:\n")
+	text.WriteString(g.redis + "  api:\n    token-secret: " + g.secret + "\n")
+	if g.previous != "" {
+		text.WriteString("    previous-token-secret: " + g.previous + "\n")
+	}
+	text.WriteString("    users:\n")
 	for _, one := range users {
 		fmt.Fprintf(&text, "      - {username: %s, password-hash: %q, roles: [%s]", one.name, one.hash, one.role)
 		if one.scope != "" {
