@@ -40,6 +40,13 @@ func schemas() map[string]any {
 		"CoordinatorCompatibilityResponse": protocol.CompatibilityResponse{}, "SupportedVersionRange": protocol.VersionRange{},
 		"CoordinationVersionSupport": protocol.VersionSupport{}, "ReleaseVersion": protocol.ReleaseVersion{},
 		"CoordinationTimingDefaults": protocol.TimingValues{}, "VersionResponse": protocol.VersionResponse{},
+		"MonitoredGroup": protocol.MonitoredGroup{}, "GroupProblem": protocol.GroupProblem{},
+		"StreamShardOffsetsResponse": protocol.StreamShardOffsetsResponse{}, "StreamShardOffset": protocol.StreamShardOffset{},
+		"ConsumptionProgressResponse": protocol.ConsumptionProgressResponse{}, "ConsumerShardProgress": protocol.ConsumerShardProgress{},
+		"StreamMessagesPageResponse": protocol.StreamMessagesPageResponse{}, "StreamMessageRecord": protocol.StreamMessageRecord{},
+		"GrafanaGroupRow": protocol.GrafanaGroupRow{}, "GrafanaMemberRow": protocol.GrafanaMemberRow{}, "GrafanaShardRow": protocol.GrafanaShardRow{},
+		"GrafanaAssignmentRow": protocol.GrafanaAssignmentRow{}, "GrafanaMessageRow": protocol.GrafanaMessageRow{},
+		"GrafanaOptionRow": protocol.GrafanaOptionRow{},
 		"AuditResponse": protocol.AuditResponse{}, "AuditHead": protocol.AuditHead{}, "AuditRecord": protocol.AuditRecord{},
 	}
 }
@@ -53,7 +60,10 @@ func TestSchemasHaveTheFieldsOfTheGoTypes(t *testing.T) {
 		schema, there := spec.Components.Schemas[name]
 		require.True(t, there, name)
 		var fields []string
-		for field := range reflect.TypeOf(value).Fields() {
+		for _, field := range reflect.VisibleFields(reflect.TypeOf(value)) {
+			if field.Anonymous {
+				continue // its fields follow
+			}
 			key, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 			fields = append(fields, key)
 			require.NotNilf(t, schema.Value.Properties[key], "%s.%s", name, key)
@@ -84,6 +94,7 @@ func TestEnumsOfAdditionsAreThoseOfTheGoConstants(t *testing.T) {
 	for schema, source := range map[string]struct{ file, kind string }{
 		"EventCause": {"event.go", "EventCause"}, "EventAction": {"event.go", "EventAction"}, "HeartbeatReason": {"heartbeat.go", "Reason"},
 		"DrainReason": {"migration.go", "DrainReason"}, "DrainProof": {"migration.go", "DrainProof"},
+		"LagReason": {"monitoring.go", "LagReason"},
 	} {
 		var enum []string
 		for _, value := range spec.Components.Schemas[schema].Value.Enum {

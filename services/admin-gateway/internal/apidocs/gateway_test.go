@@ -128,7 +128,7 @@ func TestRefusalsOfTheGatewaysStagesAreAsTheDocumentSays(t *testing.T) {
 			continue
 		}
 		path := strings.NewReplacer(
-			"{streamPrefix}", operation.ID, "{consumerGroup}", "billing", "{memberId}", "billing-1", "{reshardingId}", "r1",
+			"{streamPrefix}", operation.ID, "{consumerGroup}", "billing", "{memberId}", "billing-1", "{reshardingId}", "r1", "{shardIndex}", "0",
 		).Replace(operation.Path)
 		body := string(operation.Body)
 		g.ask(401, operation.Method, path, body)

@@ -180,7 +180,7 @@ func monitoringEndpoints(monitor bool) []endpoint {
 	if monitor {
 		groups = Monitor
 	}
-	stream := read("MONITORING_STREAM", Monitor, "/monitoring/stream")
+	stream := named(read("MONITORING_STREAM", Monitor, "/monitoring/stream"))
 	stream.streams = true
 	grafana := "/monitoring/grafana/"
 	return []endpoint{
