@@ -17,7 +17,8 @@ func situations() map[string]string {
 		"SYNC_METADATA": "SYNC", "REVOKE_PENDING": "REVOKE_PENDING", "FENCE_REPORT": "fence by report",
 		"FENCE_TIMEOUT": "fence by timeout", "rejoin": "rejoin", "twin refused": "twin refused", "successor": "successor",
 		"barrier": "barrier", "HAND_BACK": "hand-back", "seal refused by the second proof": "seal refused by the second proof",
-		"rollback after a partial seal": "rollback after a partial seal",
+		"rollback after a partial seal": "rollback after a partial seal", "published late": "record by a stale routing",
+		"fails closed": "unreadable record",
 	}
 }
 
