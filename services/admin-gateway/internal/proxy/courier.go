@@ -35,6 +35,9 @@ type errand struct {
 	ctx context.Context
 	// answered is called when an answer begins.
 	answered func()
+	// silence is after how long without an answer the instance counts as failed although the
+	// caller has gone away; 0 where that tells nothing of it.
+	silence time.Duration
 }
 
 type errandKey struct{}
@@ -120,10 +123,8 @@ func (c *courier) addressed(on *errand, base *url.URL, out *http.Request) *http.
 // lost is a try without an answer.
 func (c *courier) lost(on *errand, at *place, err error) result {
 	cause := context.Cause(on.ctx)
-	if errors.Is(cause, context.Canceled) { // the caller has gone away
-		if at.probe {
-			at.health.probeEnded()
-		}
+	if errors.Is(cause, context.Canceled) {
+		c.abandoned(on, at)
 		return result{err: unanswered(on.exchange.Route, err)}
 	}
 	c.failed(on, at, err.Error())
@@ -131,6 +132,17 @@ func (c *courier) lost(on *errand, at *place, err error) result {
 		return result{err: unanswered(on.exchange.Route, fmt.Errorf("%w: %w", cause, err))}
 	}
 	return result{err: unanswered(on.exchange.Route, err), elsewhere: unsent(err)}
+}
+
+// abandoned is a try whose caller has gone away. Members do so long before the gateway gives
+// up, and nothing else may ever tell of an instance that hangs.
+func (c *courier) abandoned(on *errand, at *place) {
+	switch {
+	case on.silence > 0 && c.now().Sub(at.since) >= on.silence:
+		c.failed(on, at, "no answer until the caller has gone away")
+	case at.probe:
+		at.health.probeEnded()
+	}
 }
 
 // brought is a try whose answer is passed on while it still comes.

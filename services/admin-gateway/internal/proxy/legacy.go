@@ -1,9 +1,11 @@
 package proxy
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 	"github.com/redis-stream-coordinator/rsc/services/admin-gateway/internal/exchange"
@@ -16,6 +18,15 @@ const (
 	retryIntervalMs  = 1000
 	retryRebalanceMs = 60_000
 )
+
+// retryAfter is when an old client's heartbeat is not waited for any longer: before the 5 s
+// after which such a client gives up for good.
+const retryAfter = 4 * time.Second
+
+// old tells that an exchange is the heartbeat of a client of the original service.
+func old(e *exchange.Exchange) bool {
+	return e.Route.Operation == route.OperationHeartbeat && !bytes.Contains(e.Body, []byte(`"incarnation"`))
+}
 
 // Legacy answers 200 RETRY to heartbeats of clients of the original service where next
 // answers with a status that may be another one later (5xx, 429, 408): they give up for good

@@ -21,6 +21,8 @@ type place struct {
 	*instance
 
 	probe bool
+	// since is when it was given.
+	since time.Time
 }
 
 // take chooses the next instance that was not tried yet. Healthy ones go by turns; only when
@@ -39,7 +41,7 @@ func (p *pool) take(now time.Time, tried []*instance) (*place, error) {
 			continue
 		}
 		if admitted = true; chosen.enter() {
-			return &place{chosen, probe}, nil
+			return &place{chosen, probe, now}, nil
 		}
 		if probe {
 			chosen.health.probeEnded()
@@ -48,11 +50,11 @@ func (p *pool) take(now time.Time, tried []*instance) (*place, error) {
 	if admitted {
 		return nil, p.overloaded()
 	}
-	return p.takeAny(first, tried)
+	return p.takeAny(now, first, tried)
 }
 
 // takeAny chooses among instances that are passed over.
-func (p *pool) takeAny(first uint64, tried []*instance) (*place, error) {
+func (p *pool) takeAny(now time.Time, first uint64, tried []*instance) (*place, error) {
 	var err error
 	for i := range p.instances {
 		chosen := p.instances[(first+uint64(i))%uint64(len(p.instances))]
@@ -60,7 +62,7 @@ func (p *pool) takeAny(first uint64, tried []*instance) (*place, error) {
 			continue
 		}
 		if chosen.enter() {
-			return &place{instance: chosen}, nil
+			return &place{instance: chosen, since: now}, nil
 		}
 		err = p.overloaded()
 	}

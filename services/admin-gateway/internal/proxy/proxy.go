@@ -110,13 +110,16 @@ func (p *Proxy) forward(w http.ResponseWriter, r *http.Request) {
 		p.refuse(w, r, err)
 		return
 	}
-	ctx, answered, cancel := p.bounded(r.Context(), e)
+	wait := p.reports.waitOf(e)
+	ctx, answered, cancel := p.bounded(r.Context(), e, p.limitOf(e, wait))
 	defer cancel()
 	if e.Route.Streams {
 		w = &streaming{ResponseWriter: w, each: p.timeouts.StreamWrite, now: p.now}
 	}
 	out := outgoing(e.Route, r.Header, httpx.RequestID(ctx), authorization)
-	p.reverse.ServeHTTP(w, out.WithContext(withErrand(ctx, &errand{exchange: e, ctx: ctx, answered: answered})))
+	p.reverse.ServeHTTP(w, out.WithContext(withErrand(ctx, &errand{
+		exchange: e, ctx: ctx, answered: answered, silence: silenceOf(e, wait),
+	})))
 }
 
 func (p *Proxy) refuse(w http.ResponseWriter, r *http.Request, err error) {

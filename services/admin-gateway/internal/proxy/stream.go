@@ -8,11 +8,14 @@ import (
 	"github.com/redis-stream-coordinator/rsc/services/admin-gateway/internal/exchange"
 )
 
-// bounded returns the context in which an exchange is served, and what to call when the
-// answer begins. A mutation goes on without its caller; an answer without an end is bounded
+// longSilence is how long members are left without an answer by an instance that hangs. It is
+// below the time after which those of the SDK give up, 2 s with the usual lease (protocol A5).
+const longSilence = time.Second
+
+// bounded returns the context in which an exchange is served, at most for limit, and what to
+// call when the answer begins. A mutation goes on without its caller; an answer without an end is bounded
 // in its beginning only.
-func (p *Proxy) bounded(ctx context.Context, e *exchange.Exchange) (context.Context, func(), context.CancelFunc) {
-	limit := p.limitOf(e)
+func (p *Proxy) bounded(ctx context.Context, e *exchange.Exchange, limit time.Duration) (context.Context, func(), context.CancelFunc) {
 	if e.Route.Mutation {
 		ctx = context.WithoutCancel(ctx)
 	}
@@ -33,15 +36,27 @@ func (p *Proxy) bounded(ctx context.Context, e *exchange.Exchange) (context.Cont
 	}
 }
 
-// limitOf returns how long an exchange may take.
-func (p *Proxy) limitOf(e *exchange.Exchange) time.Duration {
-	if e.Route.Mutation {
+// limitOf returns how long an exchange may take that asks to be kept waiting for wait.
+func (p *Proxy) limitOf(e *exchange.Exchange, wait time.Duration) time.Duration {
+	switch {
+	case e.Route.Mutation:
 		return p.timeouts.Mutation
-	}
-	if wait := p.reports.waitOf(e); wait > 0 {
+	case wait > 0:
 		return max(p.timeouts.Read, wait+p.timeouts.WaitMargin)
+	case p.legacyRetry && old(e):
+		return min(p.timeouts.Read, retryAfter)
+	default:
+		return p.timeouts.Read
 	}
-	return p.timeouts.Read
+}
+
+// silenceOf returns errand.silence. What members ask is answered in milliseconds, beyond the
+// time for which they ask to be kept waiting; what else is asked may take its time.
+func silenceOf(e *exchange.Exchange, wait time.Duration) time.Duration {
+	if !e.Route.Access.MemberAPI {
+		return 0
+	}
+	return wait + longSilence
 }
 
 // streaming lets a server's write deadline follow an answer without an end: every piece has
