@@ -28,7 +28,7 @@ func TestGatewayBypassedBypassesNothing(t *testing.T) {
 		"one for the coordinator with another secret": forged(t, auth.AudienceCoordinator),
 		"no token at all": "canary",
 	} {
-		t.Run(name, func(t *testing.T) {
+		step(t, name, func() {
 			got := g.refusedAt(behind, createStream(token, stream), http.StatusUnauthorized, protocol.CodeUnauthorized)
 			require.NotEmpty(t, got.header.Get("WWW-Authenticate"))
 		})

@@ -174,6 +174,13 @@ func requireTrail(t *testing.T, records []protocol.AuditRecord) protocol.AuditRe
 	return last
 }
 
+// step is a part of a test that goes on from what the ones before have left.
+func step(t *testing.T, claim string, check func()) {
+	t.Helper()
+	t.Log(claim)
+	check()
+}
+
 // told is how a run of rscctl ended.
 type told struct {
 	code int

@@ -27,7 +27,7 @@ func TestGatewayReadsUsersAgainOnHangup(t *testing.T) {
 	basic := asBasic(userOps, guardedCall{path: api("/streams")})
 	g.passes(basic, http.StatusOK) // remembered for 60 s from now on
 
-	t.Run("a file that is broken changes nothing", func(t *testing.T) {
+	step(t, "a file that is broken changes nothing", func() {
 		for _, text := range []string{
 			"coordinator: [", "coordinator:\n  api:\n    users: []\n", "coordinator:\n  api:\n    users:\n      - {username: eve, roles: [WRITE]}\n",
 			"coordinator:\n  api:\n    user:\n      - {username: eve}\n", "",
@@ -41,7 +41,7 @@ func TestGatewayReadsUsersAgainOnHangup(t *testing.T) {
 		}
 	})
 
-	t.Run("a role and a scope that are taken away are gone at once", func(t *testing.T) {
+	step(t, "a role and a scope that are taken away are gone at once", func() {
 		less := guardedUsers(t)
 		less[0].role = "READ"
 		less[3].scope = "payments"
@@ -54,7 +54,7 @@ func TestGatewayReadsUsersAgainOnHangup(t *testing.T) {
 		g.refused(guardedCall{path: api("/streams/" + stream), token: scoped}, http.StatusForbidden, protocol.CodeForbidden)
 	})
 
-	t.Run("a password that was changed is no longer taken, remembered or not", func(t *testing.T) {
+	step(t, "a password that was changed is no longer taken, remembered or not", func() {
 		other := guardedUsers(t)
 		other[0].hash = other[1].hash
 		g.configure(other...)
@@ -63,7 +63,7 @@ func TestGatewayReadsUsersAgainOnHangup(t *testing.T) {
 		g.passes(planScale(ops, stream), http.StatusOK) // the role is back, and the token is of the user
 	})
 
-	t.Run("a user that was removed is nobody at once", func(t *testing.T) {
+	step(t, "a user that was removed is nobody at once", func() {
 		g.configure(guardedUsers(t)...)
 		g.reload(usersRead)
 		g.passes(basic, http.StatusOK)

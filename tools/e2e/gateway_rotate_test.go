@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
@@ -43,10 +44,10 @@ func TestGatewaySecretIsRotatedWithoutATokenBeingRefused(t *testing.T) {
 		t.Helper()
 		g.secret, g.previous = secret, previous
 		g.configure(guardedUsers(t)...)
-		for i := len(g.gateways) - 1; i >= 0; i-- { // that with the coordinator's keys comes last
-			g.gateways[i].kill()
-			g.gateways[i].restart()
-			g.ready(g.gateways[i])
+		for _, door := range slices.Backward(g.gateways) { // that with the coordinator's keys comes last
+			door.kill()
+			door.restart()
+			g.ready(door)
 			bothServe(token)
 		}
 	}

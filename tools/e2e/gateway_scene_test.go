@@ -58,8 +58,10 @@ func guardedUsers(t *testing.T) []guardedUser {
 	hashes, err := guardedHashes()
 	require.NoError(t, err)
 	return []guardedUser{
-		{userOps, "WRITE", "", hashes[userOps]}, {userViewer, "READ", "", hashes[userViewer]},
-		{userMember, "MEMBER", "", hashes[userMember]}, {userScoped, "WRITE", "orders*", hashes[userScoped]},
+		{userOps, "WRITE", "", hashes[userOps]},
+		{userViewer, "READ", "", hashes[userViewer]},
+		{userMember, "MEMBER", "", hashes[userMember]},
+		{userScoped, "WRITE", "orders*", hashes[userScoped]},
 	}
 }
 

@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -15,9 +16,9 @@ import (
 
 const (
 	stormCalls, stormWorkers = 320, 12
-	// When a coordinator is killed and comes back, and when the gateway is killed, which is
-	// started again at once; counted in calls.
-	coordinatorDies, coordinatorBack, gatewayDies = 90, 150, 230
+	// When one coordinator is killed, then the other, when both come back, and when the
+	// gateway is killed, which is started again at once; counted in calls.
+	coordinatorDies, coordinatorsGone, coordinatorsBack, gatewayDies = 80, 110, 150, 230
 )
 
 // stormCall is a call of the storm with what is expected of its trail.
@@ -94,8 +95,12 @@ func (s *storm) blow() {
 		switch i {
 		case coordinatorDies:
 			s.kill(s.coordinators[0])
-		case coordinatorBack:
+		case coordinatorsGone:
+			s.kill(s.coordinators[1])
+		case coordinatorsBack:
 			s.coordinators[0].restart()
+			s.coordinators[1].restart()
+			s.ready(s.coordinators[1])
 		case gatewayDies:
 			s.kill(s.gateways[0])
 			s.gateways[0].restart()
@@ -129,9 +134,7 @@ func (s *storm) call(i int) stormCall {
 	one := kinds[i%len(kinds)]
 	one.id = fmt.Sprintf("storm-%03d", i)
 	header := map[string]string{"X-Request-Id": one.id}
-	for name, value := range one.header {
-		header[name] = value
-	}
+	maps.Copy(header, one.header)
 	one.header = header
 	return one
 }
@@ -143,9 +146,7 @@ func other(c guardedCall) stormCall { return stormCall{guardedCall: c} }
 // with returns a call with a header more.
 func (c guardedCall) with(name, value string) guardedCall {
 	header := map[string]string{name: value}
-	for other, said := range c.header {
-		header[other] = said
-	}
+	maps.Copy(header, c.header)
 	c.header = header
 	return c
 }
@@ -242,7 +243,7 @@ func (s *storm) requireTrails(records []protocol.AuditRecord) {
 		}
 	}
 	s.t.Logf("%d records, statuses of answered changes %v, %d calls without an answer", len(records), statuses, unanswered)
-	for _, status := range []int{201, 400, 401, 403, 409, 413, 415, 429} {
+	for _, status := range []int{201, 400, 401, 403, 409, 413, 415, 429, 503} {
 		require.Positive(s.t, statuses[status], "the storm has changes with status %d", status)
 	}
 	require.Positive(s.t, unanswered, "the gateway was killed with calls under way")

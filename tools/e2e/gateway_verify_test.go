@@ -1,7 +1,7 @@
 package e2e_test
 
 import (
-	"context"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -77,7 +77,7 @@ func TestGatewayAuditThatWasTamperedWithIsNoticed(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, kept, 8, "three that were sent have two, two refusals have one")
 	for _, one := range tamperings() {
-		t.Run(one.name, func(t *testing.T) {
+		step(t, one.name, func() {
 			writeAnew(t, db, one.with(copied(kept)))
 			got := g.rscctl(viewer, "audit", "verify")
 			require.Equal(t, 1, got.code, got.text)
@@ -87,7 +87,7 @@ func TestGatewayAuditThatWasTamperedWithIsNoticed(t *testing.T) {
 			}
 		})
 	}
-	t.Run("an end that was cut off with its head shows by the hash that was noted", func(t *testing.T) {
+	step(t, "an end that was cut off with its head shows by the hash that was noted", func() {
 		writeAnew(t, db, copied(kept)[:6])
 		setHead(t, db, kept[5])
 		got := g.rscctl(viewer, "audit", "verify")
@@ -118,7 +118,7 @@ func (r told) newest() string {
 
 // rewritten changes the text of one entry's record.
 func rewritten(all []redis.XMessage, at int, from, to string) []redis.XMessage {
-	text := all[at].Values["record"].(string)
+	text, _ := all[at].Values["record"].(string)
 	all[at].Values["record"] = strings.Replace(text, from, to, 1)
 	return all
 }
@@ -126,11 +126,7 @@ func rewritten(all []redis.XMessage, at int, from, to string) []redis.XMessage {
 func copied(all []redis.XMessage) []redis.XMessage {
 	var copies []redis.XMessage
 	for _, one := range all {
-		values := map[string]any{}
-		for name, value := range one.Values {
-			values[name] = value
-		}
-		copies = append(copies, redis.XMessage{ID: one.ID, Values: values})
+		copies = append(copies, redis.XMessage{ID: one.ID, Values: maps.Clone(one.Values)})
 	}
 	return copies
 }
@@ -139,9 +135,9 @@ func copied(all []redis.XMessage) []redis.XMessage {
 func writeAnew(t *testing.T, db *redis.Client, entries []redis.XMessage) {
 	t.Helper()
 	_, err := db.TxPipelined(t.Context(), func(tx redis.Pipeliner) error {
-		tx.Del(context.Background(), auditKey)
+		tx.Del(t.Context(), auditKey)
 		for _, one := range entries {
-			tx.XAdd(context.Background(), &redis.XAddArgs{Stream: auditKey, ID: one.ID, Values: one.Values})
+			tx.XAdd(t.Context(), &redis.XAddArgs{Stream: auditKey, ID: one.ID, Values: one.Values})
 		}
 		return nil
 	})
