@@ -1,0 +1,118 @@
+package messages
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+	"github.com/redis-stream-coordinator/rsc/libs/redisx"
+	"github.com/redis-stream-coordinator/rsc/services/monitor/internal/facts"
+)
+
+// Forms of cursors besides a record id.
+const (
+	allPrefix  = "all:"
+	tailPrefix = "__rsc_tail__:"
+	lastPage   = "__rsc_last__"
+)
+
+// maxTail is how many records from the end a tail page may begin.
+const maxTail = 100_000
+
+// start is where a page begins.
+type start struct {
+	// tail is how many pages before the last one, -1 for a page that begins at bounds.
+	tail int
+	// bounds are the ids next to which reading goes on, themselves excluded, by the place of
+	// the shard in the query; nil is the end that the direction comes from.
+	bounds []*redisx.EntryID
+}
+
+// startOf reads the cursor of a query.
+func startOf(q Query) (start, error) {
+	at := start{tail: -1, bounds: make([]*redisx.EntryID, len(q.Shards))}
+	switch {
+	case q.Cursor == "":
+		return at, nil
+	case q.Cursor == lastPage:
+		at.tail = 0
+		return at, nil
+	case strings.HasPrefix(q.Cursor, tailPrefix):
+		n, err := strconv.ParseUint(strings.TrimPrefix(q.Cursor, tailPrefix), 10, 31)
+		if err != nil {
+			return at, badCursor(q)
+		}
+		if (int(n)+1)*q.Limit > maxTail {
+			return at, protocol.Errorf(protocol.CodeInvalidRequest,
+				"pages are counted up to %d records from the end; go on with the cursors of pages", maxTail)
+		}
+		at.tail = int(n)
+		return at, nil
+	case strings.HasPrefix(q.Cursor, allPrefix):
+		return at, at.readAll(q)
+	default:
+		id, err := redisx.ParseEntryID(q.Cursor)
+		if err != nil {
+			return at, badCursor(q)
+		}
+		for i := range at.bounds {
+			at.bounds[i] = &id
+		}
+		return at, nil
+	}
+}
+
+// readAll reads the form that says for each shard how far it was read.
+func (at *start) readAll(q Query) error {
+	if !q.AllShards {
+		return badCursor(q)
+	}
+	places := placesOf(q.Shards)
+	for part := range strings.SplitSeq(strings.TrimPrefix(q.Cursor, allPrefix), ",") {
+		index, text, _ := strings.Cut(part, "=")
+		place, there := places[index]
+		id, err := redisx.ParseEntryID(text)
+		if !there || err != nil || at.bounds[place] != nil {
+			return badCursor(q)
+		}
+		at.bounds[place] = &id
+	}
+	return nil
+}
+
+// placesOf returns where the shards stand in a query, by their indexes as texts.
+func placesOf(shards []facts.Shard) map[string]int {
+	places := make(map[string]int, len(shards))
+	for i, shard := range shards {
+		places[strconv.Itoa(shard.Index)] = i
+	}
+	return places
+}
+
+// cursorOf writes how far the shards were read; nil where nothing says so.
+func cursorOf(q Query, bounds []*redisx.EntryID) *string {
+	var text strings.Builder
+	for i, bound := range bounds {
+		switch {
+		case bound == nil:
+			continue
+		case !q.AllShards:
+			id := bound.String()
+			return &id
+		case text.Len() == 0:
+			text.WriteString(allPrefix)
+		default:
+			text.WriteByte(',')
+		}
+		text.WriteString(strconv.Itoa(q.Shards[i].Index) + "=" + bound.String())
+	}
+	if text.Len() == 0 {
+		return nil
+	}
+	cursor := text.String()
+	return &cursor
+}
+
+func badCursor(q Query) error {
+	return protocol.Errorf(protocol.CodeInvalidRequest, "cursor %q is none that a page of these shards has given", protocol.Echo(q.Cursor))
+}

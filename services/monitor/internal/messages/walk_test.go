@@ -1,0 +1,188 @@
+package messages_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+	"github.com/redis-stream-coordinator/rsc/libs/redisx"
+	"github.com/redis-stream-coordinator/rsc/libs/routing"
+	"github.com/redis-stream-coordinator/rsc/libs/testkit/redisproc"
+	"github.com/redis-stream-coordinator/rsc/services/monitor/internal/messages"
+)
+
+func directions() []protocol.MessageDirection {
+	return []protocol.MessageDirection{protocol.DirectionForward, protocol.DirectionBackward}
+}
+
+// TestEveryRecordIsOnOnePageWhileWritesGoOn: 200,000 records of 8 shards merged. Between
+// pages more are written to all shards, with ids around and before those just read too.
+func TestEveryRecordIsOnOnePageWhileWritesGoOn(t *testing.T) {
+	t.Parallel()
+	const shards, records = 8, 200_000
+	server := redisproc.Start(t)
+	rdb := server.Client(t)
+	for _, direction := range directions() {
+		prefix := "orders" + string(direction)
+		fill(t, rdb, prefix, shards, records)
+		pages, seen := 0, map[string]int{}
+		follow(t.Context(), t, messages.NewReader(rdb), all(prefix, shards, direction, 1000), func(rows []protocol.GrafanaMessageRow) {
+			for _, place := range placesOf(rows) {
+				seen[place]++
+			}
+			if pages++; pages < 150 {
+				for shard := range shards { // ids that are lower than those of other shards
+					add(t.Context(), t, rdb, routing.StreamKey(prefix, shard), fmt.Sprintf("%d-%d", records+shard, pages), "late", "1")
+				}
+			}
+		})
+		late := 0
+		for place, times := range seen {
+			require.Equal(t, 1, times, place)
+		}
+		for i := range records {
+			require.Equal(t, 1, seen[fmt.Sprintf("%d=%d-1", i%shards, i+1)])
+		}
+		if late = len(seen) - records; direction == protocol.DirectionBackward {
+			require.Zero(t, late, "nothing newer than the first page appears")
+		} else {
+			require.Equal(t, 149*shards, late, "the pages go on as long as there is more")
+		}
+	}
+}
+
+// fill writes records in turn to the shards, with the ids 1-1, 2-1 and so on.
+func fill(t *testing.T, rdb redis.UniversalClient, prefix string, shards, records int) {
+	t.Helper()
+	for from := 0; from < records; from += 10_000 {
+		_, err := rdb.Pipelined(t.Context(), func(pipe redis.Pipeliner) error {
+			for i := from; i < min(from+10_000, records); i++ {
+				pipe.XAdd(t.Context(), &redis.XAddArgs{Stream: routing.StreamKey(prefix, i%shards), ID: fmt.Sprintf("%d-1", i+1), Values: []any{"f", i}})
+			}
+			return nil
+		})
+		require.NoError(t, err)
+	}
+}
+
+// TestPagesAreTheRecordsInOrder: for any records on any shards, with equal ids on several,
+// the pages one after the other are the records in order, and so are the pages by tails.
+func TestPagesAreTheRecordsInOrder(t *testing.T) {
+	t.Parallel()
+	rdb := redisproc.Start(t).Client(t)
+	reader := messages.NewReader(rdb)
+	run := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		run++
+		ctx := context.WithoutCancel(t.Context())
+		prefix, shards := fmt.Sprintf("s%d", run), rapid.IntRange(1, 5).Draw(rt, "shards")
+		want := scatter(ctx, rt, rdb, prefix, shards)
+		limit := rapid.IntRange(1, 12).Draw(rt, "limit")
+		for _, direction := range directions() {
+			q := all(prefix, shards, direction, limit)
+			got := []string{}
+			follow(ctx, rt, reader, q, func(rows []protocol.GrafanaMessageRow) { got = append(got, placesOf(rows)...) })
+			require.Equal(rt, want, got)
+			requireTails(ctx, rt, reader, q, want)
+			slices.Reverse(want)
+		}
+	})
+}
+
+// requireTails reads the pages from the last to the first by tails, and from each of them on
+// by cursors.
+func requireTails(ctx context.Context, t tb, reader *messages.Reader, q messages.Query, want []string) {
+	for n := range len(want)/q.Limit + 2 {
+		q.Cursor = fmt.Sprintf("__rsc_tail__:%d", n)
+		rows, err := reader.Rows(ctx, q)
+		require.NoError(t, err)
+		end := max(0, len(want)-n*q.Limit)
+		begin := max(0, end-q.Limit)
+		require.Equal(t, want[begin:end], placesOf(rows))
+		if len(rows) == 0 || end == len(want) {
+			require.True(t, len(rows) == 0 || rows[0].PageNextCursor == nil)
+			continue
+		}
+		q.Cursor = *rows[0].PageNextCursor
+		rest := []string{}
+		follow(ctx, t, reader, q, func(rows []protocol.GrafanaMessageRow) { rest = append(rest, placesOf(rows)...) })
+		require.Equal(t, want[end:], rest, "after the page %d before the last one", n)
+	}
+}
+
+// scatter writes records with few different ids, and returns where they are, in order.
+func scatter(ctx context.Context, t *rapid.T, rdb redis.UniversalClient, prefix string, shards int) []string {
+	type place struct {
+		id    redisx.EntryID
+		shard int
+	}
+	var places []place
+	for shard := range shards {
+		ids := rapid.SliceOfNDistinct(rapid.Custom(func(t *rapid.T) redisx.EntryID {
+			return redisx.EntryID{Ms: rapid.Uint64Range(1, 9).Draw(t, "ms"), Seq: rapid.Uint64Range(0, 3).Draw(t, "seq")}
+		}), 0, 20, func(id redisx.EntryID) redisx.EntryID { return id }).Draw(t, "ids")
+		slices.SortFunc(ids, redisx.EntryID.Compare)
+		for _, id := range ids {
+			add(ctx, t, rdb, routing.StreamKey(prefix, shard), id.String())
+			places = append(places, place{id, shard})
+		}
+	}
+	slices.SortFunc(places, func(a, b place) int { return cmp.Or(a.id.Compare(b.id), cmp.Compare(a.shard, b.shard)) })
+	named := make([]string, 0, len(places))
+	for _, p := range places {
+		named = append(named, fmt.Sprintf("%d=%s", p.shard, p.id))
+	}
+	return named
+}
+
+func TestPagesOfOneShardHaveItsRecordIDsAsCursors(t *testing.T) {
+	t.Parallel()
+	rdb := redisproc.Start(t).Client(t)
+	fill(t, rdb, "orders", 1, 60)
+	q := all("orders", 1, "", 25)
+	q.AllShards = false
+	reader := messages.NewReader(rdb)
+	var got []string
+	for range 3 {
+		page, err := reader.Page(t.Context(), q)
+		require.NoError(t, err)
+		require.Equal(t, protocol.DirectionBackward, page.Direction)
+		for _, record := range page.Records {
+			got = append(got, record.RecordID)
+		}
+		if page.NextCursor != nil {
+			require.Equal(t, page.Records[24].RecordID, *page.NextCursor)
+			q.Cursor = *page.NextCursor
+		}
+	}
+	require.Len(t, got, 60)
+	require.Equal(t, "60-1", got[0])
+	require.Equal(t, "1-1", got[59])
+}
+
+// TestFieldF36PagesOfAClusterAreMergedOverItsNodes, of shards on all of them.
+func TestFieldF36PagesOfAClusterAreMergedOverItsNodes(t *testing.T) {
+	t.Parallel()
+	rdb := redisproc.StartCluster(t, 3).Client(t)
+	fill(t, rdb, "orders", 8, 1000)
+	for _, direction := range directions() {
+		var got []string
+		follow(t.Context(), t, messages.NewReader(rdb), all("orders", 8, direction, 77), func(rows []protocol.GrafanaMessageRow) {
+			got = append(got, placesOf(rows)...)
+		})
+		require.Len(t, got, 1000)
+		if direction == protocol.DirectionBackward {
+			slices.Reverse(got)
+		}
+		for i, place := range got {
+			require.Equal(t, fmt.Sprintf("%d=%d-1", i%8, i+1), place)
+		}
+	}
+}

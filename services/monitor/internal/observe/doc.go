@@ -1,0 +1,23 @@
+// Package observe looks at Redis and at the coordinator, and makes a facts.Round of what it
+// sees (monitoring, Observe).
+//
+// It looks on its own schedule: who watches the monitor costs Redis nothing. One round is in
+// flight; while one takes longer than the interval the next ones are left out and counted.
+// The shards of a node are asked in pipelines of 64, nodes at the same time, primaries only.
+// A shard costs XINFO STREAM and XINFO GROUPS; a group on it that has unread entries an
+// XRANGE, one that has pending ones an XPENDING of one entry, both in the pipeline that
+// follows. Every tenth round asks for consumers and sizes too.
+//
+// Non-obvious:
+//   - One key that is missing or broken says so for itself and stops no other (F35).
+//   - MOVED, ASK, READONLY, LOADING and the like are waited out by the client as long as the
+//     round lasts; then the shard is unreachable this round, and nothing is concluded (F22).
+//   - A node that cannot be reached is not asked again in the same round.
+//   - An XRANGE ends at the last entry that XINFO STREAM has shown, so that what is counted
+//     belongs to the same moment as the rest.
+//
+// File map: observer.go is the schedule; round.go puts a round together from groups.go (the
+// coordinator), plan.go (which shards), place.go (where they are), node.go and pipeline.go
+// (asking), look.go, group.go (answers) and unread.go (what is worth asking about unread
+// entries); kept.go remembers what is not asked in every round.
+package observe

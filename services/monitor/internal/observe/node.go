@@ -1,0 +1,54 @@
+package observe
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// node asks one server about its shards, one pipeline after the other.
+type node struct {
+	observer         *Observer
+	endpoint         string
+	targets          []target
+	sizes, consumers bool // whether to ask for them in this round
+}
+
+// ask fills in the shards. What follows from the answers to one pipeline is asked with the
+// next one.
+func (n *node) ask(ctx context.Context) {
+	run := n.observer.places.runIDOf(ctx, n.targets[0].shard.Key, n.endpoint)
+	var questions []question
+	var away error // why the server is asked nothing more
+	for batch := range slices.Chunk(n.targets, n.observer.cfg.Pipeline) {
+		looks := n.looksAt(batch, run)
+		for _, l := range looks {
+			questions = append(questions, l.first()...)
+		}
+		if away == nil {
+			away = send(ctx, n.observer.deps.Redis, questions)
+		}
+		questions = settle(looks, n.observer.deps.Now(), away)
+	}
+	if away == nil {
+		_ = send(ctx, n.observer.deps.Redis, questions) // what is not answered stays unknown
+	}
+}
+
+func (n *node) looksAt(batch []target, run string) []*look {
+	looks := make([]*look, len(batch))
+	for i, t := range batch {
+		t.shard.Node.RunID = run
+		looks[i] = &look{target: t, sizes: n.sizes, consumers: n.consumers}
+	}
+	return looks
+}
+
+// settle fills in the shards of a pipeline, and returns what to ask next.
+func settle(looks []*look, at time.Time, away error) []question {
+	var more []question
+	for _, l := range looks {
+		more = append(more, l.settle(at, away)...)
+	}
+	return more
+}

@@ -1,0 +1,65 @@
+package observe
+
+import (
+	"context"
+	"sync"
+
+	"github.com/redis-stream-coordinator/rsc/services/monitor/internal/facts"
+)
+
+// observe makes round o.number. Only one runs at a time.
+func (o *Observer) observe(ctx context.Context) facts.Round {
+	round := facts.Round{Number: o.number, At: o.deps.Now()}
+	ctx, cancel := context.WithTimeout(ctx, o.cfg.RoundTimeout)
+	defer cancel()
+
+	groups, problem := o.groups.ask(ctx, o.cfg.RoundTimeout)
+	streams, targets := planOf(groups)
+	round.Groups, round.Streams, round.Problem = factsOf(groups), streams, problem
+	if problem != "" {
+		o.deps.Log.WarnContext(ctx, "groups are those of an earlier round", "problem", problem)
+	}
+	if len(targets) > 0 {
+		o.ask(ctx, targets)
+	}
+	o.keep(targets)
+	round.Took = o.deps.Now().Sub(round.At)
+	return round
+}
+
+// ask asks all nodes at the same time about their shards.
+func (o *Observer) ask(ctx context.Context, targets []target) {
+	if err := o.places.refresh(ctx); err != nil {
+		o.deps.Log.WarnContext(ctx, "shards are where they were in an earlier round", "error", err)
+	}
+	var working sync.WaitGroup
+	for _, n := range o.nodesOf(targets) {
+		working.Go(func() { n.ask(ctx) })
+	}
+	working.Wait()
+}
+
+// nodesOf puts the shards on their nodes, in the order of the shards.
+func (o *Observer) nodesOf(targets []target) []*node {
+	var nodes []*node
+	at := map[string]*node{}
+	for _, t := range targets {
+		t.shard.Node = o.places.of(t.shard.Slot)
+		endpoint := ""
+		if t.shard.Node.Endpoint != nil {
+			endpoint = *t.shard.Node.Endpoint
+		}
+		n := at[endpoint]
+		if n == nil {
+			n = &node{
+				observer: o, endpoint: endpoint,
+				sizes:     (o.number-1)%int64(o.cfg.MemoryEvery) == 0,
+				consumers: (o.number-1)%int64(o.cfg.ConsumersEvery) == 0,
+			}
+			at[endpoint] = n
+			nodes = append(nodes, n)
+		}
+		n.targets = append(n.targets, t)
+	}
+	return nodes
+}
