@@ -11,6 +11,7 @@ require (
 	github.com/oklog/ulid/v2 v2.1.2
 	github.com/redis-stream-coordinator/rsc/services/admin-gateway v0.0.0
 	github.com/redis-stream-coordinator/rsc/services/coordinator v0.0.0
+	github.com/redis-stream-coordinator/rsc/services/monitor v0.0.0
 	github.com/redis/go-redis/v9 v9.23.0
 	github.com/spf13/cobra v1.10.2
 	github.com/stretchr/testify v1.12.1
@@ -48,3 +49,5 @@ replace github.com/redis-stream-coordinator/rsc/libs/testkit => ../../libs/testk
 replace github.com/redis-stream-coordinator/rsc/services/coordinator => ../coordinator
 
 replace github.com/redis-stream-coordinator/rsc/services/admin-gateway => ../admin-gateway
+
+replace github.com/redis-stream-coordinator/rsc/services/monitor => ../monitor

@@ -10,42 +10,68 @@ import (
 
 	gateway "github.com/redis-stream-coordinator/rsc/services/admin-gateway/app"
 	coordinator "github.com/redis-stream-coordinator/rsc/services/coordinator/app"
+	monitor "github.com/redis-stream-coordinator/rsc/services/monitor/app"
 )
 
-// suite is the gateway with the coordinator behind it, while they serve.
+// suite is the gateway with the coordinator and the monitor behind it, while they serve.
 type suite struct {
-	gateway, coordinator *server
+	gateway, coordinator, monitor *server
 }
 
 // serve starts the suite. It outlasts ctx, so that what runs on it can leave.
 func serve(ctx context.Context, o Options, rdb redis.UniversalClient) (*suite, error) {
 	cfg := o.Settings.resolved()
-	inner, err := listen(ctx, cfg.Coordinator.Listen, "choose another one with RSC_LISTEN")
+	at, err := listenAll(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
-	outer, err := listen(ctx, cfg.Gateway.Gateway.Listen, "choose another address with --addr")
-	if err != nil {
-		return nil, errors.Join(err, inner.Close())
-	}
-	cfg.Gateway.Gateway.Coordinators = []string{"http://" + inner.Addr().String()}
+	cfg.Gateway.Gateway.Coordinators = []string{urlOf(at.inner)}
+	cfg.Gateway.Gateway.Monitor, cfg.Monitor.Monitor.Coordinator = urlOf(at.watcher), urlOf(at.inner)
 	door, err := gateway.New(ctx, cfg.Gateway, gateway.Deps{Logger: o.Log, Redis: rdb, AuditOut: o.Out})
 	if err != nil {
-		return nil, errors.Join(err, inner.Close(), outer.Close())
+		return nil, errors.Join(err, at.close())
 	}
 	behind, err := coordinator.New(ctx, cfg.Coordinator, coordinator.Deps{Logger: o.Log, Keys: door.Keys()})
 	if err != nil {
-		return nil, errors.Join(err, door.Close(ctx), inner.Close(), outer.Close())
+		return nil, errors.Join(err, door.Close(ctx), at.close())
+	}
+	beside, err := monitor.New(ctx, cfg.Monitor, monitor.Deps{Logger: o.Log, Keys: door.Keys()})
+	if err != nil {
+		return nil, errors.Join(err, behind.Close(ctx), door.Close(ctx), at.close())
 	}
 	s := &suite{
-		coordinator: start(ctx, inner, behind.Serve),
-		gateway:     start(ctx, outer, door.Serve),
+		coordinator: start(ctx, at.inner, behind.Serve),
+		monitor:     start(ctx, at.watcher, beside.Serve),
+		gateway:     start(ctx, at.outer, door.Serve),
 	}
 	fmt.Fprintf(o.Out, "standalone: API on %s%s, described at %s/docs\n", s.gateway.url, cfg.Gateway.API.BasePath, s.gateway.url)
 	fmt.Fprintf(o.Out, "standalone: coordinator on %s, changes through the gateway only\n", s.coordinator.url)
+	fmt.Fprintf(o.Out, "standalone: monitor on %s, it looks every %v\n", s.monitor.url, cfg.Monitor.Observe.Interval)
 	introduceUsers(o, cfg)
 	return s, nil
 }
+
+// listeners are where the parts listen.
+type listeners struct{ inner, watcher, outer net.Listener }
+
+func listenAll(ctx context.Context, cfg Settings) (at listeners, err error) {
+	if at.inner, err = listen(ctx, cfg.Coordinator.Listen, "choose another one with RSC_LISTEN"); err != nil {
+		return at, err
+	}
+	if at.watcher, err = listen(ctx, cfg.Monitor.Monitor.Listen, "choose another one with RSC_MONITOR_LISTEN"); err != nil {
+		return at, errors.Join(err, at.inner.Close())
+	}
+	if at.outer, err = listen(ctx, cfg.Gateway.Gateway.Listen, "choose another address with --addr"); err != nil {
+		return at, errors.Join(err, at.inner.Close(), at.watcher.Close())
+	}
+	return at, nil
+}
+
+func (l listeners) close() error {
+	return errors.Join(l.inner.Close(), l.watcher.Close(), l.outer.Close())
+}
+
+func urlOf(listener net.Listener) string { return "http://" + listener.Addr().String() }
 
 // introduceUsers says how to log in where everybody knows.
 func introduceUsers(o Options, cfg Settings) {
@@ -72,13 +98,16 @@ func (s *suite) ended() <-chan struct{} {
 		select {
 		case <-s.gateway.ended:
 		case <-s.coordinator.ended:
+		case <-s.monitor.ended:
 		}
 	}()
 	return either
 }
 
 // stop ends the parts, the outer one first.
-func (s *suite) stop() error { return errors.Join(s.gateway.stop(), s.coordinator.stop()) }
+func (s *suite) stop() error {
+	return errors.Join(s.gateway.stop(), s.monitor.stop(), s.coordinator.stop())
+}
 
 // server is a part while it serves.
 type server struct {
@@ -90,7 +119,7 @@ type server struct {
 
 func start(ctx context.Context, listener net.Listener, serve func(context.Context, net.Listener) error) *server {
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	s := &server{url: "http://" + listener.Addr().String(), ended: make(chan struct{}), cancel: cancel}
+	s := &server{url: urlOf(listener), ended: make(chan struct{}), cancel: cancel}
 	go func() {
 		defer close(s.ended)
 		s.err = serve(own, listener)

@@ -8,6 +8,7 @@ import (
 	"github.com/redis-stream-coordinator/rsc/libs/settings"
 	gateway "github.com/redis-stream-coordinator/rsc/services/admin-gateway/app"
 	coordinator "github.com/redis-stream-coordinator/rsc/services/coordinator/app"
+	monitor "github.com/redis-stream-coordinator/rsc/services/monitor/app"
 )
 
 // Settings are those of the parts, with other defaults: everything listens on the loopback
@@ -16,6 +17,7 @@ import (
 type Settings struct {
 	Coordinator coordinator.Config
 	Gateway     gateway.Config
+	Monitor     monitor.Config
 }
 
 // LoadSettings reads the settings of all parts from one file and environment. The error
@@ -24,13 +26,17 @@ func LoadSettings(file string, environ []string) (Settings, error) {
 	defaults := DefaultSettings()
 	inner, err := config.Load(inner(defaults.Coordinator), config.Source{File: file, Environ: environ, Ignore: coordinator.OtherSections()})
 	outer, err2 := config.Load(outer(defaults.Gateway), config.Source{File: file, Environ: environ, Ignore: gateway.OtherSections()})
-	return Settings{Coordinator: coordinator.Config(inner), Gateway: gateway.Config(outer)}, errors.Join(err, err2)
+	watcher, err3 := config.Load(watcher(defaults.Monitor), config.Source{File: file, Environ: environ, Ignore: monitor.OtherSections()})
+	return Settings{
+		Coordinator: coordinator.Config(inner), Gateway: gateway.Config(outer), Monitor: monitor.Config(watcher),
+	}, errors.Join(err, err2, err3)
 }
 
-// inner and outer are settings in which nothing need be said about Redis.
+// inner, outer and watcher are settings in which nothing need be said about Redis.
 type (
-	inner coordinator.Config
-	outer gateway.Config
+	inner   coordinator.Config
+	outer   gateway.Config
+	watcher monitor.Config
 )
 
 // Validate implements config.Validator.
@@ -45,29 +51,38 @@ func (o outer) Validate() error {
 	return gateway.Config(o).Validate()
 }
 
+// Validate implements config.Validator.
+func (w watcher) Validate() error {
+	w.Redis = usual(w.Redis)
+	return monitor.Config(w).Validate()
+}
+
 // DefaultSettings returns the settings that hold where nothing else is said.
 func DefaultSettings() Settings {
-	s := Settings{Coordinator: coordinator.DefaultConfig(), Gateway: gateway.DefaultConfig()}
+	s := Settings{Coordinator: coordinator.DefaultConfig(), Gateway: gateway.DefaultConfig(), Monitor: monitor.DefaultConfig()}
 	s.Coordinator.Listen = "127.0.0.1:0"
+	s.Monitor.Monitor.Listen = "127.0.0.1:0"
 	s.Gateway.Gateway.Listen = "127.0.0.1:8080"
 	s.Gateway.API.Dev = true
 	s.Gateway.API.SecureCookies = false
 	s.Gateway.Audit.Sink = gateway.SinkRedis
-	s.Coordinator.Redis, s.Gateway.Redis = settings.Redis{}, settings.Redis{}
-	s.Coordinator.Log.Level, s.Gateway.Log.Level = "warn", "warn" // the screen belongs to the demo
+	s.Coordinator.Redis, s.Gateway.Redis, s.Monitor.Redis = settings.Redis{}, settings.Redis{}, settings.Redis{}
+	// The screen belongs to the demo.
+	s.Coordinator.Log.Level, s.Gateway.Log.Level, s.Monitor.Log.Level = "warn", "warn", "warn"
 	return s
 }
 
 // Validate reports every problem of all parts.
 func (s Settings) Validate() error {
 	s = s.resolved()
-	return errors.Join(s.Coordinator.Validate(), s.Gateway.Validate())
+	return errors.Join(s.Coordinator.Validate(), s.Gateway.Validate(), s.Monitor.Validate())
 }
 
 // WithRedis returns the settings with the Redis of a URL; user, password and TLS stay where
 // the URL has none.
 func (s Settings) WithRedis(url string) Settings {
-	s.Coordinator.Redis.URL, s.Gateway.Redis.URL = config.Secret(url), config.Secret(url)
+	secret := config.Secret(url)
+	s.Coordinator.Redis.URL, s.Gateway.Redis.URL, s.Monitor.Redis.URL = secret, secret, secret
 	return s
 }
 
@@ -79,7 +94,7 @@ func (s Settings) bringsRedis() bool {
 // resolved returns the settings with the usual host and port of Redis where none was given.
 func (s Settings) resolved() Settings {
 	s.Coordinator.Redis = usual(s.Coordinator.Redis)
-	s.Gateway.Redis = s.Coordinator.Redis
+	s.Gateway.Redis, s.Monitor.Redis = s.Coordinator.Redis, s.Coordinator.Redis
 	return s
 }
 

@@ -29,6 +29,7 @@ func TestRedisIsBroughtOnlyWhereNothingIsSaidAboutOne(t *testing.T) {
 		require.Equal(t, given.brings, settings.bringsRedis(), "%v", given.environ)
 		parts := settings.resolved()
 		require.Equal(t, parts.Coordinator.Redis, parts.Gateway.Redis)
+		require.Equal(t, parts.Coordinator.Redis, parts.Monitor.Redis)
 		require.Equal(t, given.host, parts.Coordinator.Redis.Host, "%v", given.environ)
 		require.Equal(t, given.port, parts.Coordinator.Redis.Port, "%v", given.environ)
 		require.False(t, settings.WithRedis("redis://other").bringsRedis())

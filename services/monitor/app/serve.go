@@ -1,0 +1,49 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+
+	"github.com/redis-stream-coordinator/rsc/libs/httpx"
+	"github.com/redis-stream-coordinator/rsc/libs/settings"
+)
+
+// Run listens on the address of the settings and serves until ctx ends; see Serve.
+func (a *App) Run(ctx context.Context) error {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", a.cfg.Monitor.Listen)
+	if err != nil {
+		return fmt.Errorf("listen on %s: %w", a.cfg.Monitor.Listen, errors.Join(err, a.Close(ctx)))
+	}
+	return a.Serve(ctx, listener)
+}
+
+// Serve looks and answers on listener, which it closes, until ctx ends. Then new work is
+// refused with 503 COORDINATOR_TERMINATING while the listener still answers, streams end,
+// requests under way finish within the shutdown timeout, and at last the listener closes. It
+// returns nil when nothing was cut off.
+func (a *App) Serve(ctx context.Context, listener net.Listener) error {
+	a.Start()
+	server := httpx.NewServer(a.handler, a.log, httpx.Limits{})
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	a.log.Info("monitor serves", "address", listener.Addr().String(), "basePath", a.cfg.API.BasePath,
+		"coordinator", a.cfg.Monitor.Coordinator, "every", a.cfg.Observe.Interval, "version", settings.Build().Version)
+
+	var failed error
+	select {
+	case failed = <-served:
+	case <-ctx.Done():
+		a.log.Info("monitor ends: new work is refused, work under way finishes", "atMost", a.cfg.Monitor.ShutdownTimeout)
+	}
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.cfg.Monitor.ShutdownTimeout)
+	defer cancel()
+	err := errors.Join(failed, a.finish(ending), server.Shutdown(ending))
+	if failed == nil {
+		err = errors.Join(err, <-served)
+	}
+	err = errors.Join(err, a.disconnect())
+	a.log.Info("monitor has ended", "clean", err == nil)
+	return err
+}

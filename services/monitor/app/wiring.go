@@ -1,0 +1,45 @@
+package app
+
+import (
+	"fmt"
+
+	"github.com/redis-stream-coordinator/rsc/libs/client"
+	"github.com/redis-stream-coordinator/rsc/libs/clock"
+	"github.com/redis-stream-coordinator/rsc/libs/settings"
+	"github.com/redis-stream-coordinator/rsc/services/monitor/internal/httpapi"
+	"github.com/redis-stream-coordinator/rsc/services/monitor/internal/messages"
+	"github.com/redis-stream-coordinator/rsc/services/monitor/internal/observe"
+	"github.com/redis-stream-coordinator/rsc/services/monitor/internal/rates"
+)
+
+// staleRounds is after how many intervals without a round, and the time that one may take, the
+// monitor is not ready.
+const staleRounds = 6
+
+// wire builds what serves requests.
+func (a *App) wire() error {
+	coordinator, err := client.New(client.Options{
+		CoordinatorURL: a.cfg.Monitor.Coordinator, BasePath: a.cfg.API.BasePath, Logger: a.log,
+	})
+	if err != nil {
+		return fmt.Errorf("monitor.coordinator: %w", err)
+	}
+	a.coordinator = coordinator
+	a.board = &board{
+		book: rates.NewBook(a.cfg.Observe.History), feed: httpapi.NewFeed(a.cfg.Monitor.MaxFollowers),
+		stale: staleRounds*a.cfg.Observe.Interval + a.cfg.Observe.RoundTimeout,
+	}
+	a.observer = observe.New(observe.Config{
+		Interval: a.cfg.Observe.Interval, RoundTimeout: a.cfg.Observe.RoundTimeout,
+		MemoryEvery: a.cfg.Observe.MemoryEvery, ConsumersEvery: a.cfg.Observe.ConsumersEvery,
+	}, observe.Deps{
+		Redis: a.redis, Groups: coordinator.Admin(), Now: clock.Now, Log: a.log, Publish: a.board.publish,
+	})
+	a.handler = httpapi.New(httpapi.Config{
+		BasePath: a.cfg.API.BasePath, KeyPrefix: a.cfg.Store.KeyPrefix, Build: settings.Build(),
+	}, httpapi.Deps{
+		Source: a.board, Messages: reader{messages.NewReader(a.redis)}, Feed: a.board.feed, Health: a.board,
+		Guard: httpapi.NewGuard(a.keys, a.cfg.API.Dev, clock.Now), Gate: a.gate, Log: a.log,
+	})
+	return nil
+}

@@ -1,0 +1,116 @@
+package httpapi
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/redis-stream-coordinator/rsc/libs/auth"
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+)
+
+// challenge names the way to authenticate, as RFC 9110 asks for with a 401.
+const challenge = `Bearer realm="redis-stream-coordinator"`
+
+// Guard stands before everything that tells of streams: records are somebody's data. It takes
+// the tokens that the gateway makes for the monitor, with the role READ and scopes that reach
+// the stream, so that bypassing the gateway bypasses nothing (gateway, Authentication).
+//
+// The zero value refuses everybody. A Guard is safe for concurrent use.
+type Guard struct {
+	verifier *auth.Verifier // nil without keys
+	open     bool           // everybody may ask
+}
+
+// NewGuard returns a guard that believes keys by the clock now. Without keys it refuses
+// everybody, or with dev lets everybody in.
+func NewGuard(keys auth.Keys, dev bool, now func() time.Time) *Guard {
+	if keys == nil {
+		return &Guard{open: dev}
+	}
+	return &Guard{verifier: auth.NewVerifier(keys, now, auth.AudienceMonitor)}
+}
+
+// identify returns whom the token of a request speaks of. Every refusal is UNAUTHORIZED;
+// what is wrong with a token is its cause, for logs only.
+func (g *Guard) identify(r *http.Request) (auth.Principal, error) {
+	if g.verifier == nil {
+		return auth.Principal{}, unauthorized("this monitor has no keys to verify callers by: set api.jwks-url" +
+			" to the gateway's /.well-known/jwks.json, or start it with --dev to answer everybody")
+	}
+	token, err := bearer(r.Header)
+	if err != nil {
+		return auth.Principal{}, unauthorized("there is no token with this request").Because(err)
+	}
+	claims, err := g.verifier.Verify(r.Context(), token)
+	if err != nil {
+		return auth.Principal{}, unauthorized("the token is not one that the gateway has made for the monitor").Because(err)
+	}
+	return claims.Principal(), nil
+}
+
+func unauthorized(what string) *protocol.Error {
+	return protocol.Errorf(protocol.CodeUnauthorized, "%s; ask the gateway, which lets in those who have logged in there", what)
+}
+
+// permit refuses a caller who may not read of a stream, or of all where none is named.
+func permit(caller auth.Principal, stream string) error {
+	switch {
+	case !caller.Roles.Any(auth.Read):
+		return protocol.Errorf(protocol.CodeForbidden, "this needs the role READ")
+	case !caller.Reaches(stream) && stream == "":
+		return protocol.Errorf(protocol.CodeForbidden, "this is about all streams, and the caller is bound to some")
+	case !caller.Reaches(stream):
+		return protocol.Errorf(protocol.CodeForbidden, "the caller's scopes do not cover stream %q", protocol.Echo(stream))
+	}
+	return nil
+}
+
+// bearer returns the token of the one Authorization header that a request may have.
+func bearer(header http.Header) (string, error) {
+	given := header.Values("Authorization")
+	if len(given) != 1 {
+		return "", errors.New("there is not exactly one Authorization header")
+	}
+	scheme, token, _ := strings.Cut(given[0], " ")
+	token = strings.TrimSpace(token)
+	if !strings.EqualFold(scheme, "Bearer") || token == "" {
+		return "", errors.New("the Authorization header has no bearer token")
+	}
+	return token, nil
+}
+
+// guarded lets those through to an endpoint who may ask.
+func (a *api) guarded(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := a.admit(r); err != nil {
+			if refusal, ok := errors.AsType[*protocol.Error](err); ok && refusal.Code == protocol.CodeUnauthorized {
+				w.Header().Set("WWW-Authenticate", challenge)
+			}
+			a.answers.Error(w, r, err)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// admit refuses callers in the order: who is not known, who has not the role, what is not a
+// stream, whose scopes do not reach it.
+func (a *api) admit(r *http.Request) error {
+	if a.Guard.open {
+		return nil
+	}
+	caller, err := a.Guard.identify(r)
+	if err != nil {
+		return err
+	}
+	if !caller.Roles.Any(auth.Read) {
+		return permit(caller, "")
+	}
+	at, err := a.placeOf(r)
+	if err != nil {
+		return err
+	}
+	return permit(caller, at.stream)
+}

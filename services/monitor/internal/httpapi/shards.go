@@ -1,0 +1,45 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/redis-stream-coordinator/rsc/services/monitor/internal/views"
+)
+
+// offsets shows the shards of a group. A shard that cannot be read carries its problem, and
+// the others are as they are (F35).
+func (a *api) offsets(_ context.Context, r *http.Request) (any, error) {
+	at, now, err := a.lookAt(r)
+	if err != nil {
+		return nil, err
+	}
+	found, any := views.Offsets(now.Round, now.Snapshot, at.stream, at.group)
+	if !any {
+		return nil, errNoGroup(at)
+	}
+	return found, nil
+}
+
+// consumption shows what members have said of their shards.
+func (a *api) consumption(_ context.Context, r *http.Request) (any, error) {
+	at, now, err := a.lookAt(r)
+	if err != nil {
+		return nil, err
+	}
+	found, any := views.Consumption(now.Round, at.stream, at.group)
+	if !any {
+		return nil, errNoGroup(at)
+	}
+	return found, nil
+}
+
+// lookAt returns what a request names, and the newest look at it.
+func (a *api) lookAt(r *http.Request) (place, Look, error) {
+	at, err := a.placeOf(r)
+	if err != nil {
+		return place{}, Look{}, err
+	}
+	now, err := a.look()
+	return at, now, err
+}
