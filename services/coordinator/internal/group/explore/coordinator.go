@@ -111,7 +111,7 @@ func (w *World) checkSkew(c *coordinator, in group.Input, out group.Output) {
 // begin loads the store for a decision, and tells whether it could.
 func (w *World) begin(pod int, msgs []message, do errand) bool {
 	if !w.readable(pod) {
-		w.failClosed(pod, msgs, do.layout != nil)
+		w.failClosed(pod, msgs, do.rec)
 		return false
 	}
 	w.coords[pod].pending = &pending{on: w.load(), jumps: w.jumps, msgs: msgs, errand: do}
@@ -148,7 +148,7 @@ func (w *World) conclude(pod int, crash crashAt) {
 		}
 		w.visit("conflict")
 		if !w.readable(pod) {
-			w.failClosed(pod, p.msgs, p.layout != nil)
+			w.failClosed(pod, p.msgs, p.rec)
 			return
 		}
 		p.on, p.jumps = w.load(), w.jumps
@@ -182,7 +182,7 @@ func (w *World) write(pod int, p *pending, in group.Input, out group.Output, cra
 	}
 	w.remember(c, p.on, out, done)
 	if p.layout != nil {
-		w.copied(pod, p.rec)
+		w.copied(pod, p.rec, w.store.g)
 	}
 	w.checkRepeat(in, out)
 	w.answer(pod, p.msgs, out, done)

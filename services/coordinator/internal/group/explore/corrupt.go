@@ -2,6 +2,7 @@ package explore
 
 import (
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/stream"
 )
 
 // damage is what is wrong with the stored record of a group (M6).
@@ -37,11 +38,11 @@ func (w *World) readable(pod int) bool {
 }
 
 // failClosed answers for a record that cannot be read as for a group that is not there; nothing
-// is written (M6). A driver gives up its pass.
-func (w *World) failClosed(pod int, msgs []message, asked bool) {
+// is written (M6). A driver that asked to copy the layout of rec goes on to the next group.
+func (w *World) failClosed(pod int, msgs []message, rec *stream.Stream) {
 	w.visit("fails closed")
-	if w.coords[pod].cache = nil; asked {
-		w.drives[pod] = nil
+	if w.coords[pod].cache = nil; rec != nil {
+		w.copied(pod, rec, nil)
 	}
 	for _, m := range msgs {
 		w.post(message{life: m.life, req: m.req, resp: &protocol.HeartbeatResponse{
@@ -59,13 +60,17 @@ func (w *World) checkClosed(was damage, what string) {
 	}
 }
 
-// settleBeside shows that a group goes on beside one that cannot be read (I13). Only shards that
-// are lost wait for its repair: the driver makes them again when all groups know (L12).
+// settleBeside shows that a group goes on beside one that cannot be read: it becomes stable, with
+// lost shards made again and the layout copied (I13). Where it has copied a layout that the
+// record has lost, both have to be read first.
 func (w *World) settleBeside(bound int64) {
-	if w.all((*World).hurt) || !w.whole() {
+	if w.all((*World).hurt) {
 		return
 	}
-	for round := 0; !w.all(func(w *World) bool { return w.hurt() || w.settled() }); round++ {
+	for round := 0; !w.all((*World).goesOn); round++ {
+		if !w.all(func(w *World) bool { return w.hurt() || !w.followsLost(&w.stream.rec) }) {
+			return
+		}
 		if w.now > bound {
 			w.violated("I13", "not stable beside a group that cannot be read:\n%s", w.String())
 			return
@@ -85,11 +90,8 @@ func (w *World) repair() {
 	}
 }
 
-// whole tells whether no shard is lost, nor thought to be by a group.
-func (w *World) whole() bool {
+// goesOn tells whether the group is stable and follows the record, unless it cannot be read.
+func (w *World) goesOn() bool {
 	rec := &w.stream.rec
-	if len(rec.Lost) > 0 || w.shards != nil && len(w.missing(rec)) > 0 {
-		return false
-	}
-	return w.all(func(w *World) bool { return len(w.store.g.Lost) == 0 })
+	return w.hurt() || w.settled() && w.store.g.LayoutVersion >= rec.LayoutVersion && len(rec.Lost) == 0
 }

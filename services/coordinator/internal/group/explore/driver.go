@@ -35,6 +35,9 @@ func (w *World) asks(pod int) int {
 // since, 0 for none (L1).
 func (d *drive) overtaken() int64 {
 	for _, g := range d.groups[:d.asked] {
+		if g == nil {
+			continue
+		}
 		if has, wants := g.LayoutOf(), layoutOf(d.rec); has.Version >= wants.Version && !sameLayout(has, wants) {
 			return has.Version
 		}
@@ -42,18 +45,28 @@ func (d *drive) overtaken() int64 {
 	return 0
 }
 
-// any tells whether something is so of a group that was asked.
+// any tells whether something is so of a group that was asked and could be read.
 func (d *drive) any(is func(*group.Group) bool) bool {
-	return slices.ContainsFunc(d.groups[:d.asked], is)
+	return slices.ContainsFunc(d.groups[:d.asked], func(g *group.Group) bool { return g != nil && is(g) })
 }
 
-// copied notes that the group in focus has copied the layout of a record.
-func (w *World) copied(pod int, rec *stream.Stream) {
+// unread tells whether a group could not be read: then nothing is decided, but what the others
+// need is done (M6).
+func (d *drive) unread() bool { return slices.Contains(d.groups[:d.asked], nil) }
+
+// barred tells whether a group is behind a barrier, or none can be read.
+func (d *drive) barred() bool {
+	return d.any(inBarrier) || !d.any(func(*group.Group) bool { return true })
+}
+
+// copied notes that the group in focus has copied the layout of a record, nil for one that
+// cannot be read.
+func (w *World) copied(pod int, rec *stream.Stream, g *group.Group) {
 	d := drive{rec: rec}
 	if before := w.drives[pod]; w.focus > 0 && before != nil {
 		d = *before
 	}
-	d.groups[w.focus], d.asked = w.store.g, w.focus+1
+	d.groups[w.focus], d.asked = g, w.focus+1
 	w.drives[pod] = &d
 }
 
@@ -143,7 +156,7 @@ func (w *World) nextOf(d *drive, v verdict) (stream.Stream, string) {
 		}
 	}
 	switch {
-	case r == nil:
+	case r == nil || d.unread():
 		return rec, ""
 	case r.Phase == stream.PhasePreparing:
 		return w.prepare(rec)
@@ -229,7 +242,7 @@ func (w *World) seal(d *drive, v verdict) (stream.Stream, string) {
 func (w *World) mayBeSealed(d *drive, shard int) bool {
 	barred := d.any(inBarrier)
 	if w.flawed("seals in the barrier of one group") {
-		barred = inBarrier(d.groups[0]) && inBarrier(d.groups[d.asked-1])
+		barred = !d.any(func(g *group.Group) bool { return !inBarrier(g) })
 	}
 	if barred && !w.flawed("seals in a barrier") {
 		return false

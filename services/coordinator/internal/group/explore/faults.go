@@ -143,14 +143,8 @@ func (w *World) change(next stream.Stream, err error, what string) bool {
 // doScale begins a resharding to any other count.
 func (w *World) doScale(e Event) bool {
 	rec := w.stream.rec
-	if rec.Resharding != nil || rec.ShardCount == int(e.Arg) || !w.spend(Scaling) {
+	if rec.Resharding != nil || rec.ShardCount == int(e.Arg) || w.forgotten() || !w.spend(Scaling) {
 		return false
-	}
-	if w.shards != nil && !w.flawed("orders do not look behind the record") {
-		rec = rec.Covering(w.beyond(&rec))
-	}
-	if rec.ShardCount == int(e.Arg) {
-		return w.change(rec, nil, "remembered")
 	}
 	w.requests++
 	next, err := rec.Scaled(numbered("R", w.requests), int(e.Arg), stream.Order{RequestID: "scale"}, "", w.recordClock())

@@ -132,7 +132,7 @@ func TestARecordThatLosesWritesForgetsNoShard(t *testing.T) {
 			events := slices.Concat(added, after)
 			w, done := explore.Replay(setup, events, true)
 			require.Nil(t, w.Broken())
-			require.Len(t, done, len(events))
+			require.GreaterOrEqual(t, len(done), len(events)-1, "only an order may be refused")
 			setup.Flaw = flaw
 			w, _ = explore.Replay(setup, events, true)
 			require.NotNil(t, w.Broken())

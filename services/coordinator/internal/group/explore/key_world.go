@@ -128,7 +128,11 @@ func (k *keyer) driveOf(w *World, d *drive) {
 	if w.groups() > 1 {
 		k.number(int64(d.asked))
 	}
-	if g := d.groups[w.focus]; g != nil {
+	g := d.groups[w.focus]
+	if w.has(Corruption) {
+		k.flags(g != nil)
+	}
+	if g != nil {
 		k.group(g)
 	}
 }

@@ -75,6 +75,7 @@ func sharingMixes() []Setup {
 		TwoGroups(Reshaped("two groups", 2, 3, 2, Rollbacks, Duplicates, Crashes)),
 		TwoGroups(Reshaped("two groups, stale producers", 2, 3, 2, Publishes, Rollbacks, Crashes)),
 		TwoGroups(Reshaped("two groups, stream falls back", 2, 3, 2, Publishes, StreamLosses, Rollbacks, LostShards, Crashes)),
+		TwoGroups(Reshaped("two groups, corrupt", 2, 3, 2, Publishes, Corruption, LostShards, Rollbacks, FailOvers)),
 		TwoGroups(Reshaped("two groups, all", 2, 3, 2, append(all, Corruption)...)),
 		Reshaped("stale producers", 2, 3, 2, Publishes, Rollbacks, Crashes, Duplicates, PodCrashes),
 		Reshaped("stale producers, stream falls back", 2, 4, 2, Publishes, StreamLosses, Rollbacks),

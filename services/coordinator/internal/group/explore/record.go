@@ -23,7 +23,8 @@ type closing struct {
 }
 
 // drive is what a coordinator's driver knows between two of its actions: the record it
-// has read, and the groups that have copied its layout by now, as they were then.
+// has read, and the groups that have copied its layout by now, as they were then; nil for one
+// that cannot be read.
 type drive struct {
 	rec    *stream.Stream
 	groups [mostGroups]*group.Group

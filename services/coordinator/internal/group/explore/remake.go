@@ -24,7 +24,7 @@ func (w *World) recover(rec stream.Stream, copied int64) (stream.Stream, string)
 func (w *World) mend(d *drive, v verdict) (stream.Stream, string) {
 	rec := *d.rec
 	if w.shards == nil {
-		if len(rec.Lost) > 0 && !d.any(inBarrier) && v&notMadeAgain == 0 { // L12: outside of a barrier
+		if len(rec.Lost) > 0 && !d.barred() && v&notMadeAgain == 0 { // L12: outside of a barrier
 			return rec.WithFound(rec.Lost), "found"
 		}
 		return rec, ""
@@ -35,7 +35,7 @@ func (w *World) mend(d *drive, v verdict) (stream.Stream, string) {
 	if next := rec.WithLost(w.missing(&rec), w.recordClock()); next.MetadataVersion != rec.MetadataVersion {
 		return next, "lost"
 	}
-	if len(rec.Lost) == 0 || d.any(inBarrier) || v&notMadeAgain != 0 {
+	if len(rec.Lost) == 0 || d.barred() || v&notMadeAgain != 0 {
 		return rec, ""
 	}
 	m := marker{mark: rec.Mark, phase: "lost remake"}

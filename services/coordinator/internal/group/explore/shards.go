@@ -167,6 +167,13 @@ func (w *World) beyond(rec *stream.Stream) int {
 	return end
 }
 
+// forgotten tells whether there are shards that the record does not know: orders are refused
+// until they are taken in.
+func (w *World) forgotten() bool {
+	rec := &w.stream.rec
+	return w.shards != nil && w.beyond(rec) > rec.ReadCount() && !w.flawed("orders do not look behind the record")
+}
+
 // missing lists the shards that groups are to read and that are not there (L12).
 func (w *World) missing(rec *stream.Stream) []int {
 	var list []int
