@@ -32,6 +32,7 @@ func TestGatewayWithoutItsAuditChangesNothing(t *testing.T) {
 	away.header = map[string]string{"X-Request-Id": "while-away"}
 	got := g.refused(away, http.StatusServiceUnavailable, protocol.CodeAuditUnavailable)
 	require.Contains(t, string(got.body), "nothing was changed")
+	require.NotEmpty(t, got.header.Get("Retry-After"))
 	g.refused(guardedCall{
 		method: http.MethodDelete, path: api("/streams/" + stream), token: ops, body: `{"requestedBy": "e2e", "reason": "x", "force": true}`,
 	}, http.StatusServiceUnavailable, protocol.CodeAuditUnavailable)
