@@ -27,7 +27,7 @@ func consumedBetween(before, now sight) (int64, bool) {
 	}
 	readBefore, read := before.group.EntriesRead, now.group.EntriesRead
 	if now.cursor() == before.cursor() {
-		byHand := readBefore != nil && read != nil && *readBefore != *read
+		byHand := readBefore != nil && (read == nil || *readBefore != *read)
 		return 0, !byHand
 	}
 	if before.cursor().after(now.cursor()) || read == nil { // XGROUP SETID forgets the count

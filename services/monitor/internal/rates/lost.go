@@ -40,7 +40,7 @@ func lostUnread(before *sight, now sight, earlier *int64) (lost *int64, alarm bo
 
 // lostSince returns what was lost, with what was lost earlier, while the cursor stood still.
 func lostSince(before, now sight, earlier *int64) *int64 {
-	if before.cursor() != now.cursor() || now.shard.EntriesAdded == nil {
+	if before.cursor() != now.cursor() || now.shard.EntriesAdded == nil || now.group.EntriesRead != nil {
 		return nil
 	}
 	unread := before.lag.Value

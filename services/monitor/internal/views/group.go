@@ -80,10 +80,14 @@ func sumUp(round facts.Round, g *facts.Group, shards []shard) sums {
 		TrimmedUnread: new(int64), TimeToDrainSeconds: new(float64), Problem: problemOf(round, g, shards),
 		Partial: g.Problem != "" || round.Problem != "", ObservedAt: protocol.Timestamp{Time: round.At},
 	}
+	missing := g.View.ShardCount
 	for _, shard := range shards {
 		s.add(shard)
+		if shard.Index < g.View.ShardCount {
+			missing--
+		}
 	}
-	for range g.View.ShardCount - len(shards) {
+	for range missing {
 		s.add(shard{Shard: &facts.Shard{Problem: facts.ProblemUnreachable}})
 	}
 	if !s.unreadAge {
