@@ -49,7 +49,7 @@ type Service struct {
 	deps      Deps
 	log       *slog.Logger
 	answers   httpx.Answers
-	verifier  *auth.Verifier
+	verifier  *verified
 	passwords *passwords
 	decoder   *httpx.Decoder[protocol.LoginRequest]
 	origins   *http.CrossOriginProtection
@@ -59,7 +59,7 @@ type Service struct {
 func New(cfg Config, deps Deps) *Service {
 	return &Service{
 		cfg: cfg, deps: deps, log: httpx.Logger(deps.Log), answers: httpx.NewAnswers(deps.Log),
-		verifier:  auth.NewVerifier(deps.Ring, deps.Now, auth.AudienceAPI),
+		verifier:  newVerified(auth.NewVerifier(deps.Ring, deps.Now, auth.AudienceAPI), deps.Now),
 		passwords: newPasswords(deps.Users, NewLockout(deps.Now), deps.Now),
 		decoder:   httpx.NewDecoder[protocol.LoginRequest](),
 		origins:   http.NewCrossOriginProtection(),
