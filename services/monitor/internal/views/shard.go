@@ -1,6 +1,8 @@
 package views
 
 import (
+	"slices"
+
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 	"github.com/redis-stream-coordinator/rsc/services/monitor/internal/facts"
 	"github.com/redis-stream-coordinator/rsc/services/monitor/internal/rates"
@@ -38,16 +40,7 @@ func shardsOf(round facts.Round, snap rates.Snapshot, g *facts.Group) []shard {
 // sealed tells whether a removed shard is gone and nobody misses it (L5, L12).
 func (s shard) sealed(count int, g *facts.Group, owners owners) bool {
 	gone := s.Problem == facts.ProblemMissing || s.Problem == facts.ProblemWrongType
-	return gone && s.Index >= count && !owners.named(s.Index) && !lost(g, s.Index)
-}
-
-func lost(g *facts.Group, index int) bool {
-	for _, lost := range g.View.LostShards {
-		if lost == index {
-			return true
-		}
-	}
-	return false
+	return gone && s.Index >= count && !owners.named(s.Index) && !slices.Contains(g.View.LostShards, s.Index)
 }
 
 func streamOf(round facts.Round, prefix string) *facts.Stream {
