@@ -44,6 +44,7 @@ type App struct {
 	gate        *httpx.Gate
 	board       *board
 	observer    *observe.Observer
+	meter       meter
 	handler     http.Handler
 
 	stop     context.CancelFunc // ends the rounds; nil before Start
@@ -64,6 +65,7 @@ func New(ctx context.Context, cfg Config, deps Deps) (*App, error) {
 	if err := errors.Join(a.learn(ctx, deps), a.wire()); err != nil {
 		return nil, errors.Join(err, a.disconnect())
 	}
+	a.measure()
 	a.warnAccess()
 	return a, nil
 }
@@ -102,7 +104,9 @@ func (a *App) Start() {
 // Close refuses new requests, ends the streams, waits for requests under way and for the
 // round, until ctx ends; its error tells what was still under way. It may be called again.
 func (a *App) Close(ctx context.Context) error {
-	return errors.Join(a.finish(ctx), a.disconnect())
+	err := a.finish(ctx)
+	a.giveBack(ctx)
+	return errors.Join(err, a.disconnect())
 }
 
 func (a *App) finish(ctx context.Context) error {

@@ -19,6 +19,8 @@ type board struct {
 	// stale is the age from which a look is too old to be of use.
 	stale  time.Duration
 	newest atomic.Pointer[posted]
+	// observed is told of every round that is up.
+	observed func(facts.Round)
 }
 
 // posted is a look with the time at which it was put up.
@@ -32,6 +34,7 @@ func (b *board) publish(round facts.Round) {
 	look := httpapi.Look{Round: round, Snapshot: b.book.Add(round)}
 	b.newest.Store(&posted{look, clock.Now()})
 	b.feed.Publish(look)
+	b.observed(round)
 }
 
 // Look implements httpapi.Source.

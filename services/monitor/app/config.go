@@ -24,6 +24,8 @@ type Monitor struct {
 	ShutdownTimeout time.Duration `koanf:"shutdown-timeout" usage:"how long requests under way may take to finish when the process ends"`
 	Coordinator     string        `koanf:"coordinator" usage:"URL of the coordinator, which tells of groups and members"`
 	MaxFollowers    int           `koanf:"max-followers" usage:"most streams of events at once"`
+	MetricsListen   string        `koanf:"metrics-listen" usage:"address of the metrics port as host:port; empty is none"`
+	MemberSeries    bool          `koanf:"member-series" usage:"metrics of every single member, not only of groups and shards"`
 }
 
 // Observe says how often Redis is looked at, however many look at the monitor.
@@ -52,6 +54,7 @@ func DefaultConfig() Config {
 	return Config{
 		Monitor: Monitor{
 			Listen: ":8082", ShutdownTimeout: 10 * time.Second, Coordinator: "http://127.0.0.1:8081", MaxFollowers: 256,
+			MetricsListen: ":9082", MemberSeries: true,
 		},
 		Observe: Observe{
 			Interval: 5 * time.Second, RoundTimeout: 4 * time.Second, MemoryEvery: 10, ConsumersEvery: 10, History: 15 * time.Minute,
@@ -67,6 +70,6 @@ func DefaultConfig() Config {
 func OtherSections() []string {
 	return []string{
 		"api", "audit", "store", "coordination", "defaults", "limits", "provisioning", "gateway", "web", "telemetry",
-		"listen", "shutdown-timeout",
+		"listen", "shutdown-timeout", "metrics-listen",
 	}
 }

@@ -8,15 +8,25 @@ import (
 
 	"github.com/redis-stream-coordinator/rsc/libs/httpx"
 	"github.com/redis-stream-coordinator/rsc/libs/settings"
+	"github.com/redis-stream-coordinator/rsc/libs/telemetry"
 )
 
-// Run listens on the address of the settings and serves until ctx ends; see Serve.
+// Run listens on the addresses of the settings, that of the metrics included, and serves until
+// ctx ends; see Serve.
 func (a *App) Run(ctx context.Context) error {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", a.cfg.Monitor.Listen)
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w", a.cfg.Monitor.Listen, errors.Join(err, a.Close(ctx)))
 	}
-	return a.Serve(ctx, listener)
+	port, err := telemetry.Start(ctx, telemetry.Place{Key: metricsKey, Address: a.cfg.Monitor.MetricsListen},
+		telemetry.Handler(a.Metrics()), a.log)
+	if err != nil {
+		return errors.Join(err, listener.Close(), a.Close(ctx))
+	}
+	err = a.Serve(ctx, listener)
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.cfg.Monitor.ShutdownTimeout)
+	defer cancel()
+	return errors.Join(err, port.Close(ending))
 }
 
 // Serve looks and answers on listener, which it closes, until ctx ends. Then new work is
@@ -43,6 +53,7 @@ func (a *App) Serve(ctx context.Context, listener net.Listener) error {
 	if failed == nil {
 		err = errors.Join(err, <-served)
 	}
+	a.giveBack(ending)
 	err = errors.Join(err, a.disconnect())
 	a.log.Info("monitor has ended", "clean", err == nil)
 	return err

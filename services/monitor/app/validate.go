@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+	"github.com/redis-stream-coordinator/rsc/libs/telemetry"
 )
 
 // minInterval keeps the looks at Redis from being a load of their own.
@@ -21,7 +22,10 @@ func (c Config) Validate() error {
 }
 
 func (m Monitor) validate() error {
-	problems := []error{positive("monitor.shutdown-timeout", m.ShutdownTimeout)}
+	problems := []error{
+		positive("monitor.shutdown-timeout", m.ShutdownTimeout),
+		telemetry.Place{Key: metricsKey, Address: m.MetricsListen}.Validate(),
+	}
 	if _, _, err := net.SplitHostPort(m.Listen); err != nil {
 		problems = append(problems, fmt.Errorf("monitor.listen is %q, it must be host:port", m.Listen))
 	}

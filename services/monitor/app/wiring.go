@@ -39,7 +39,8 @@ func (a *App) wire() error {
 		BasePath: a.cfg.API.BasePath, KeyPrefix: a.cfg.Store.KeyPrefix, Build: settings.Build(),
 	}, httpapi.Deps{
 		Source: a.board, Messages: reader{messages.NewReader(a.redis)}, Feed: a.board.feed, Health: a.board,
-		Guard: httpapi.NewGuard(a.keys, a.cfg.API.Dev, clock.Now), Gate: a.gate, Log: a.log,
+		Coordinator: coordinator.Admin(),
+		Guard:       httpapi.NewGuard(a.keys, a.cfg.API.Dev, clock.Now), Gate: a.gate, Log: a.log,
 	})
 	return nil
 }

@@ -3,6 +3,7 @@ package app
 import (
 	"errors"
 	"reflect"
+	"time"
 
 	"github.com/redis-stream-coordinator/rsc/libs/config"
 	"github.com/redis-stream-coordinator/rsc/libs/settings"
@@ -62,6 +63,7 @@ func DefaultSettings() Settings {
 	s := Settings{Coordinator: coordinator.DefaultConfig(), Gateway: gateway.DefaultConfig(), Monitor: monitor.DefaultConfig()}
 	s.Coordinator.Listen = "127.0.0.1:0"
 	s.Monitor.Monitor.Listen = "127.0.0.1:0"
+	s.Monitor.Observe.Interval = time.Second // one small Redis does not mind, and people look at it
 	s.Gateway.Gateway.Listen = "127.0.0.1:8080"
 	s.Gateway.API.Dev = true
 	s.Gateway.API.SecureCookies = false

@@ -15,7 +15,8 @@ import (
 )
 
 const long = `Looks at all streams, groups and members every few seconds, and tells how much is
-produced, consumed and left: to the gateway, for operators and dashboards. It changes nothing.
+produced, consumed and left: to the gateway, for operators and dashboards, and to Prometheus
+on a port of its own. It changes nothing of them.
 
   monitor --api-jwks-url http://gateway:8080/.well-known/jwks.json
   monitor --dev                                 alone, with a Redis and a coordinator on this machine

@@ -42,17 +42,29 @@ type Source interface {
 	Look() (Look, bool)
 }
 
+// Coordinator tells of groups that were made since the last round. Refusals are
+// *protocol.Error, GROUP_NOT_FOUND for a group that is not there. The SDK's Admin is one.
+type Coordinator interface {
+	Group(ctx context.Context, stream, group string) (*protocol.GroupResponse, error)
+	Members(ctx context.Context, stream, group string) ([]protocol.MemberMetadata, error)
+	Assignments(ctx context.Context, stream, group string) (*protocol.AssignmentsResponse, error)
+	Migrations(ctx context.Context, stream, group string) (*protocol.MigrationsResponse, error)
+}
+
 // Health returns why the process should get no requests, nil when it should.
 type Health interface {
 	Ready(ctx context.Context) error
 }
 
-// Deps are the parts that the API stands on. All but Gate and Log are required.
+// Deps are the parts that the API stands on. All but Coordinator, Gate and Log are
+// required.
 type Deps struct {
 	Source   Source
 	Messages Messages
 	Feed     *Feed
 	Health   Health
+	// Coordinator is asked for groups that were not observed yet; nil lets them not be there.
+	Coordinator Coordinator
 	// Guard tells who may ask; nil refuses everybody.
 	Guard *Guard
 	// Gate refuses requests while the process terminates; nil never does.

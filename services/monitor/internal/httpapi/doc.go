@@ -3,7 +3,8 @@
 //
 // Non-obvious:
 //   - Answers come from the round that was observed last. Nobody who asks costs Redis or the
-//     coordinator anything, but for messages, which are read when they are asked for.
+//     coordinator anything, but for messages, which are read when they are asked for, and for
+//     groups that are younger than the round.
 //   - Before the first round there is nothing to tell: 503, not an empty list.
 //
 // File map: router.go is the table of endpoints, config.go what they need; guard.go asks who

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
@@ -25,47 +26,76 @@ func (a *api) groups(context.Context, *http.Request) (any, error) {
 }
 
 // group shows the group with what was observed of its shards.
-func (a *api) group(_ context.Context, r *http.Request) (any, error) {
-	at, now, err := a.lookAt(r)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := groupOf(now.Round, at); err != nil {
-		return nil, err
-	}
-	found, _ := views.Group(now.Round, now.Snapshot, at.stream, at.group)
-	return found, nil
+func (a *api) group(ctx context.Context, r *http.Request) (any, error) {
+	return a.ofGroup(r, func(now Look, g facts.Group) any {
+		found, _ := views.Group(now.Round, now.Snapshot, g.View.StreamPrefix, g.View.ConsumerGroup)
+		return found
+	}, func(at place) (any, error) { return a.Coordinator.Group(ctx, at.stream, at.group) })
 }
 
-func (a *api) members(_ context.Context, r *http.Request) (any, error) {
-	return a.ofGroup(r, func(g facts.Group) any { return protocol.MembersResponse{Members: orEmpty(g.Members)} })
+func (a *api) members(ctx context.Context, r *http.Request) (any, error) {
+	return a.ofGroup(r, func(_ Look, g facts.Group) any {
+		return protocol.MembersResponse{Members: orEmpty(g.Members)}
+	}, func(at place) (any, error) {
+		members, err := a.Coordinator.Members(ctx, at.stream, at.group)
+		return protocol.MembersResponse{Members: orEmpty(members)}, err
+	})
 }
 
-func (a *api) assignments(_ context.Context, r *http.Request) (any, error) {
-	return a.ofGroup(r, func(g facts.Group) any { return g.Assignments })
+func (a *api) assignments(ctx context.Context, r *http.Request) (any, error) {
+	return a.ofGroup(r, func(_ Look, g facts.Group) any { return g.Assignments },
+		func(at place) (any, error) { return a.Coordinator.Assignments(ctx, at.stream, at.group) })
 }
 
-func (a *api) migrations(_ context.Context, r *http.Request) (any, error) {
-	return a.ofGroup(r, func(g facts.Group) any {
+func (a *api) migrations(ctx context.Context, r *http.Request) (any, error) {
+	return a.ofGroup(r, func(_ Look, g facts.Group) any {
 		shown := protocol.MigrationsResponse{Migrations: orEmpty(g.Migrations)}
 		if active := g.View.ActiveMigration; active != nil {
 			shown.ActiveReshardingID = &active.ReshardingID
 		}
 		return shown
-	})
+	}, func(at place) (any, error) { return a.Coordinator.Migrations(ctx, at.stream, at.group) })
 }
 
-// ofGroup answers a view of the group that the path names.
-func (a *api) ofGroup(r *http.Request, view func(facts.Group) any) (any, error) {
+// ofGroup answers a view of the group that the path names. One that was not observed may have
+// been made since: the coordinator is asked, so that whoever has made it finds it at once.
+func (a *api) ofGroup(r *http.Request, view func(Look, facts.Group) any, live func(place) (any, error)) (any, error) {
 	at, now, err := a.lookAt(r)
 	if err != nil {
 		return nil, err
 	}
 	found, err := groupOf(now.Round, at)
-	if err != nil {
+	switch {
+	case err == nil:
+		return view(now, found), nil
+	case a.Coordinator == nil || !isNoGroup(err):
 		return nil, err
 	}
-	return view(found), nil
+	said, err := live(at)
+	var refusal *protocol.Error
+	if err != nil && !errors.As(err, &refusal) {
+		err = protocol.Errorf(protocol.CodeStoreUnavailable, "the group has not been observed, and the coordinator does not answer").Because(err)
+	}
+	return said, err
+}
+
+// notObserved is the refusal for a group whose shards are not known: 404, or 503 for one that
+// was made since the last round.
+func (a *api) notObserved(ctx context.Context, at place) error {
+	if a.Coordinator == nil {
+		return errNoGroup(at)
+	}
+	_, err := a.Coordinator.Group(ctx, at.stream, at.group)
+	var refusal *protocol.Error
+	if errors.As(err, &refusal) {
+		return err
+	}
+	return protocol.Errorf(protocol.CodeStoreUnavailable, "the group's shards have not been observed yet").Because(err)
+}
+
+func isNoGroup(err error) bool {
+	refusal, is := errors.AsType[*protocol.Error](err)
+	return is && refusal.Code == protocol.CodeGroupNotFound
 }
 
 // groupOf finds a group in a round.

@@ -60,7 +60,10 @@ func (a *api) messagePage(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := groupOf(now.Round, at); err != nil {
+	switch _, err := groupOf(now.Round, at); {
+	case err != nil && isNoGroup(err):
+		return nil, a.notObserved(ctx, at)
+	case err != nil:
 		return nil, err
 	}
 	ask.Shards = shardsOf(now.Round, at.stream, func(s facts.Shard) bool { return s.Index == at.shard })

@@ -9,27 +9,27 @@ import (
 
 // offsets shows the shards of a group. A shard that cannot be read carries its problem, and
 // the others are as they are (F35).
-func (a *api) offsets(_ context.Context, r *http.Request) (any, error) {
+func (a *api) offsets(ctx context.Context, r *http.Request) (any, error) {
 	at, now, err := a.lookAt(r)
 	if err != nil {
 		return nil, err
 	}
 	found, any := views.Offsets(now.Round, now.Snapshot, at.stream, at.group)
 	if !any {
-		return nil, errNoGroup(at)
+		return nil, a.notObserved(ctx, at)
 	}
 	return found, nil
 }
 
 // consumption shows what members have said of their shards.
-func (a *api) consumption(_ context.Context, r *http.Request) (any, error) {
+func (a *api) consumption(ctx context.Context, r *http.Request) (any, error) {
 	at, now, err := a.lookAt(r)
 	if err != nil {
 		return nil, err
 	}
 	found, any := views.Consumption(now.Round, at.stream, at.group)
 	if !any {
-		return nil, errNoGroup(at)
+		return nil, a.notObserved(ctx, at)
 	}
 	return found, nil
 }

@@ -174,7 +174,7 @@ func TestInterruptEndsTheDemoCleanly(t *testing.T) {
 	t.Parallel()
 	p := start(t, nil)
 	p.says(t, "first record handled")
-	p.says(t, "3s produced")
+	p.says(t, "5s produced")
 	pid := int(p.number(t, `redis-server \(pid (\d+)\)`))
 	require.True(t, alive(pid))
 	group, err := syscall.Getpgid(pid)
