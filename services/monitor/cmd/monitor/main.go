@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"os"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/spf13/cobra"
@@ -26,7 +27,7 @@ The gateway's token is asked for, as records are somebody's data: who has none i
 401 UNAUTHORIZED. --api-jwks-url says where the gateway's keys are; with --dev and without keys
 everybody who reaches the port may read.`
 
-func main() { process.Main(command) }
+func main() { process.Main(os.Environ(), command) }
 
 func command(streams process.Streams) *cobra.Command {
 	return process.Service[app.Config]{
