@@ -10,5 +10,6 @@
 //	groups.go      XINFO GROUPS in which an unknown lag stays unknown
 //	stream.go      XINFO STREAM and CONSUMERS, entries in the order of their fields
 //	entryid.go     ids of entries and their order
+//	slots.go       CLUSTER SLOTS: which primary serves which slots
 //	capability.go  what the server can do, asked by command, never by version
 package redisx

@@ -14,7 +14,8 @@ func TestAStreamIsReadFromBothFormsOfTheReply(t *testing.T) {
 	entry := []any{"1-0", []any{"f", "1234", "g", ""}}
 	list := []any{
 		"length", int64(2), "radix-tree-keys", int64(1), "last-generated-id", "3-0", "entries-added", int64(9),
-		"first-entry", entry, "last-entry", []any{"2-0", []any{"f", "12"}},
+		"first-entry", entry, "last-entry",
+		[]any{"2-0", []any{"f", "12"}},
 	}
 	fields := map[any]any{}
 	for i := 0; i < len(list); i += 2 {
@@ -41,7 +42,9 @@ func TestMalformedRepliesAreRefused(t *testing.T) {
 		return fields
 	}
 	for i, reply := range []any{
-		nil, "OK", int64(1), []any{"length"}, stream("length", nil), stream("length", int64(-1)), stream("last-generated-id", int64(0)),
+		nil, "OK", int64(1),
+		[]any{"length"},
+		stream("length", nil), stream("length", int64(-1)), stream("last-generated-id", int64(0)),
 		stream("entries-added", "1"), stream("first-entry", "1-0"), stream("last-entry", []any{"1-0"}),
 		stream("first-entry", []any{"1-0", []any{"f"}}), stream("first-entry", []any{int64(1), []any{}}),
 		stream("first-entry", []any{"1-0", []any{"f", int64(1)}}),

@@ -49,7 +49,8 @@ func startOf(q Query) (start, error) {
 		at.tail = int(n)
 		return at, nil
 	case strings.HasPrefix(q.Cursor, allPrefix):
-		return at, at.readAll(q)
+		err := at.readAll(q)
+		return at, err
 	default:
 		id, err := redisx.ParseEntryID(q.Cursor)
 		if err != nil {

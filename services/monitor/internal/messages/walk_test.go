@@ -45,10 +45,14 @@ func TestEveryRecordIsOnOnePageWhileWritesGoOn(t *testing.T) {
 		})
 		late := 0
 		for place, times := range seen {
-			require.Equal(t, 1, times, place)
+			if times != 1 { // an assertion for each would take longer than all the rest
+				require.Equal(t, 1, times, place)
+			}
 		}
 		for i := range records {
-			require.Equal(t, 1, seen[fmt.Sprintf("%d=%d-1", i%shards, i+1)])
+			if place := fmt.Sprintf("%d=%d-1", i%shards, i+1); seen[place] != 1 {
+				require.Contains(t, seen, place)
+			}
 		}
 		if late = len(seen) - records; direction == protocol.DirectionBackward {
 			require.Zero(t, late, "nothing newer than the first page appears")

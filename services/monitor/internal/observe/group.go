@@ -16,7 +16,7 @@ func (l *look) settleGroups() []question {
 		if _, wanted := slices.BinarySearch(l.target.groups, group.Name); !wanted {
 			continue
 		}
-		unread := unreadOf(*l.stream, group)
+		unread := unreadOf(*l.stream, group, len(l.target.groups))
 		l.shard.Groups[group.Name] = facts.ShardGroup{
 			LastDeliveredID: someID(group.LastDeliveredID), EntriesRead: known(group.EntriesRead), Lag: known(group.Lag),
 			Pending: group.Pending, Tail: unread.tail, FirstUnreadID: unread.first,

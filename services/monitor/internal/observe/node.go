@@ -9,7 +9,6 @@ import (
 // node asks one server about its shards, one pipeline after the other.
 type node struct {
 	observer         *Observer
-	endpoint         string
 	targets          []target
 	sizes, consumers bool // whether to ask for them in this round
 }
@@ -17,7 +16,7 @@ type node struct {
 // ask fills in the shards. What follows from the answers to one pipeline is asked with the
 // next one.
 func (n *node) ask(ctx context.Context) {
-	run := n.observer.places.runIDOf(ctx, n.targets[0].shard.Key, n.endpoint)
+	run := n.observer.places.runIDOf(ctx, *n.targets[0].shard)
 	var questions []question
 	var away error // why the server is asked nothing more
 	for batch := range slices.Chunk(n.targets, n.observer.cfg.Pipeline) {

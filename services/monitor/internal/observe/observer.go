@@ -66,6 +66,7 @@ type Observer struct {
 	groups groupsKeeper
 	places placeKeeper
 	kept   map[string]kept // by shard key
+	alone  bool            // the coordinator was away in the last round
 	number int64
 
 	skipped atomic.Int64

@@ -3,6 +3,7 @@ package observe
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/redis/go-redis/v9"
 
@@ -17,12 +18,21 @@ type question struct {
 	take  func(reply any, err error)
 }
 
-// send asks the questions in one pipeline. The error tells that the server answers nothing
-// at all; other errors are those of single questions.
+// maxQuestions bounds a pipeline where many groups are on the same shards.
+const maxQuestions = 1024
+
+// send asks the questions, in one pipeline unless there are very many. The error tells that
+// the server answers nothing at all; other errors are those of single questions.
 func send(ctx context.Context, rdb redis.UniversalClient, questions []question) error {
-	if len(questions) == 0 {
-		return nil
+	for batch := range slices.Chunk(questions, maxQuestions) {
+		if err := sendBatch(ctx, rdb, batch); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+func sendBatch(ctx context.Context, rdb redis.UniversalClient, questions []question) error {
 	pipe := rdb.Pipeline()
 	asked := make([]*redis.Cmd, len(questions))
 	for i, q := range questions {

@@ -2,7 +2,7 @@ package observe
 
 import (
 	"context"
-	"fmt"
+	"net"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
@@ -27,17 +27,14 @@ func (k *placeKeeper) refresh(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
-	ranges, err := cluster.ClusterSlots(ctx).Result()
+	ranges, err := redisx.Slots(ctx, cluster)
 	if err != nil {
-		return fmt.Errorf("ask for the slots of the cluster: %w", err)
+		return err
 	}
 	slots := make([]facts.Node, slotCount)
 	for _, r := range ranges {
-		if len(r.Nodes) == 0 || r.Start < 0 || r.End >= slotCount {
-			continue
-		}
-		node := facts.Node{ID: some(r.Nodes[0].ID), Endpoint: some(r.Nodes[0].Addr), SlotFirst: &r.Start, SlotLast: &r.End}
-		for slot := r.Start; slot <= r.End; slot++ {
+		node := facts.Node{ID: some(r.NodeID), Endpoint: some(r.Addr), SlotFirst: &r.First, SlotLast: &r.Last}
+		for slot := r.First; slot <= r.Last; slot++ {
 			slots[slot] = node
 		}
 	}
@@ -49,7 +46,9 @@ func (k *placeKeeper) refresh(ctx context.Context) error {
 func (k *placeKeeper) of(slot int) facts.Node {
 	switch client := k.redis.(type) {
 	case *redis.Client:
-		return facts.Node{Endpoint: some(client.Options().Addr)}
+		if _, _, err := net.SplitHostPort(client.Options().Addr); err == nil { // sentinels tell the address to the client only
+			return facts.Node{Endpoint: some(client.Options().Addr)}
+		}
 	case *redis.ClusterClient:
 		if k.slots != nil {
 			return k.slots[slot]
@@ -58,22 +57,26 @@ func (k *placeKeeper) of(slot int) facts.Node {
 	return facts.Node{}
 }
 
-// runIDOf returns the run id of the server that has a key, empty where it does not answer
-// or is not the one at endpoint.
-func (k *placeKeeper) runIDOf(ctx context.Context, key, endpoint string) string {
-	server, err := redisx.Primary(ctx, k.redis, key)
+// runIDOf returns the run id of the server that has a shard, empty where it does not answer
+// or is another one than the slots say.
+func (k *placeKeeper) runIDOf(ctx context.Context, shard facts.Shard) string {
+	server, err := redisx.Primary(ctx, k.redis, shard.Key)
 	if err != nil {
 		return ""
 	}
-	if cluster, ok := k.redis.(*redis.ClusterClient); ok && server.Options().Addr != endpoint {
-		cluster.ReloadState(ctx) // the client's map is older than the one just asked for
+	pipe := server.Pipeline()
+	info := pipe.Info(ctx, "server")
+	cluster, clustered := k.redis.(*redis.ClusterClient)
+	var self *redis.StringCmd
+	if clustered {
+		self = pipe.ClusterMyID(ctx)
+	}
+	_, _ = pipe.Exec(ctx) // each command carries its own error.
+	if clustered && (shard.Node.ID == nil || self.Val() != *shard.Node.ID) {
+		cluster.ReloadState(ctx) // the client's map may be older than the one just asked for
 		return ""
 	}
-	info, err := server.Info(ctx, "server").Result()
-	if err != nil {
-		return ""
-	}
-	_, rest, _ := strings.Cut(info, "run_id:")
+	_, rest, _ := strings.Cut(info.Val(), "run_id:")
 	id, _, _ := strings.Cut(rest, "\r\n")
 	return id
 }

@@ -16,8 +16,9 @@ func (o *Observer) observe(ctx context.Context) facts.Round {
 	groups, problem := o.groups.ask(ctx, o.cfg.RoundTimeout)
 	streams, targets := planOf(groups)
 	round.Groups, round.Streams, round.Problem = factsOf(groups), streams, problem
-	if problem != "" {
-		o.deps.Log.WarnContext(ctx, "groups are those of an earlier round", "problem", problem)
+	if (problem != "") != o.alone { // once, not every five seconds
+		o.alone = problem != ""
+		o.deps.Log.WarnContext(ctx, "the coordinator tells the groups, or those of an earlier round go on", "problem", problem)
 	}
 	if len(targets) > 0 {
 		o.ask(ctx, targets)
@@ -45,21 +46,30 @@ func (o *Observer) nodesOf(targets []target) []*node {
 	at := map[string]*node{}
 	for _, t := range targets {
 		t.shard.Node = o.places.of(t.shard.Slot)
-		endpoint := ""
-		if t.shard.Node.Endpoint != nil {
-			endpoint = *t.shard.Node.Endpoint
-		}
-		n := at[endpoint]
+		name := nameOf(t.shard.Node)
+		n := at[name]
 		if n == nil {
 			n = &node{
-				observer: o, endpoint: endpoint,
+				observer:  o,
 				sizes:     (o.number-1)%int64(o.cfg.MemoryEvery) == 0,
 				consumers: (o.number-1)%int64(o.cfg.ConsumersEvery) == 0,
 			}
-			at[endpoint] = n
+			at[name] = n
 			nodes = append(nodes, n)
 		}
 		n.targets = append(n.targets, t)
 	}
 	return nodes
+}
+
+// nameOf tells nodes apart, as far as they are known.
+func nameOf(n facts.Node) string {
+	switch {
+	case n.ID != nil:
+		return *n.ID
+	case n.Endpoint != nil:
+		return *n.Endpoint
+	default:
+		return ""
+	}
 }

@@ -5,8 +5,8 @@ import (
 	"github.com/redis-stream-coordinator/rsc/services/monitor/internal/facts"
 )
 
-// tailBytes bounds what is read of a shard to count unread entries, as far as the first and
-// the last entry tell the size of the others.
+// tailBytes bounds what is read of a shard to count unread entries of all its groups, as far
+// as the first and the last entry tell the size of the others.
 const tailBytes = 128 << 10
 
 // unread is what is known of the unread entries of a group without asking for them.
@@ -19,8 +19,9 @@ type unread struct {
 
 // unreadOf tells what follows from a stream and its group. Entries are asked for one by one
 // only where a small number of them is worth a proof: where Redis knows no lag, a small one,
-// or one that cannot be (F01 to F03). Otherwise the first one is enough.
-func unreadOf(s redisx.Stream, g redisx.Group) unread {
+// or one that cannot be (F01 to F03). Otherwise the first one is enough. groups is how many
+// groups share what may be read.
+func unreadOf(s redisx.Stream, g redisx.Group, groups int) unread {
 	delivered, err := redisx.ParseEntryID(g.LastDeliveredID)
 	if err != nil {
 		return unread{}
@@ -41,5 +42,5 @@ func unreadOf(s redisx.Stream, g redisx.Group) unread {
 	if lagKnown && lag > facts.TailLimit && lag <= s.Length {
 		return unread{ask: 1}
 	}
-	return unread{ask: min(facts.TailLimit+1, max(1, tailBytes/max(1, s.EntryBytes)))}
+	return unread{ask: min(facts.TailLimit+1, max(1, tailBytes/groups/max(1, s.EntryBytes)))}
 }
