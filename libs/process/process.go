@@ -37,20 +37,21 @@ type Streams struct {
 	Out, Err io.Writer
 }
 
-// Main runs the command that make returns, with the process's arguments, until it ends or a
-// signal comes, and ends the process with its exit code.
-func Main(command func(Streams) *cobra.Command) {
+// Main runs a command with the process's arguments and the environment that its main reads,
+// until it ends or a signal comes, and ends the process with its exit code.
+func Main(environ []string, command func(Streams) *cobra.Command) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
-	streams := Streams{Environ: os.Environ(), Out: os.Stdout, Err: os.Stderr}
-	code := Run(ctx, command(streams), os.Args[1:], streams)
+	streams := Streams{Environ: environ, Out: os.Stdout, Err: os.Stderr}
+	code := Run(ctx, command, os.Args[1:], streams)
 	stop()
 	os.Exit(code)
 }
 
 // Run carries a command line out and returns the exit code. What went wrong is said on the
 // error stream.
-func Run(ctx context.Context, root *cobra.Command, args []string, streams Streams) int {
+func Run(ctx context.Context, command func(Streams) *cobra.Command, args []string, streams Streams) int {
+	root := command(streams)
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetArgs(args)
 	root.SetOut(streams.Out)

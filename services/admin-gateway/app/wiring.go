@@ -44,21 +44,24 @@ func (a *App) wire(ctx context.Context, deps Deps) error {
 		return err
 	}
 	a.auditor = a.audits(deps)
-	inFlight := a.cfg.Gateway.MaxInFlight
+	most := a.cfg.Gateway.MaxInFlight
 	own, err := a.own(logins, answers)
 	if err != nil {
 		return err
 	}
+	inFlight := limits.NewInFlight(limits.Budgets{Members: most, Others: most, Streams: maxStreams}, answers)
+	a.watch(inFlight)
 	a.handler = pipeline.New(pipeline.Parts{
 		Routes: route.New(route.Config{
 			BasePath: a.cfg.API.BasePath, KeyPrefix: a.cfg.Store.KeyPrefix, Monitor: a.cfg.Gateway.Monitor != "",
 		}),
 		Clients:      a.clients,
+		Measure:      a.metrics.Stage,
 		Audit:        a.auditor.Surround,
 		Intend:       a.auditor.Intend,
 		Body:         limits.NewBody(answers).Stage,
 		Legacy:       a.proxy.Legacy,
-		InFlight:     limits.NewInFlight(limits.Budgets{Members: inFlight, Others: inFlight, Streams: maxStreams}, answers).Stage,
+		InFlight:     inFlight.Stage,
 		Authenticate: logins.Stage,
 		Authorise:    logins.Authorise,
 		RateLimit:    a.limiter().Stage,
@@ -93,7 +96,7 @@ func (a *App) logins(ctx context.Context) (*login.Service, error) {
 	revoked := a.revocations(ctx)
 	return login.New(login.Config{
 		TokenTTL: a.cfg.API.TokenTTL, Secure: a.cfg.API.SecureCookies, AuthenticateMembers: a.cfg.API.AuthenticateMemberAPI,
-	}, login.Deps{Ring: a.ring, Users: a.users, Revoked: revoked, Session: session, Now: clock.Now, Log: a.log}), nil
+	}, login.Deps{Ring: a.ring, Users: a.users, Revoked: revoked, Session: session, Now: clock.Now, Log: a.log, Refused: a.metrics.LoginRefused}), nil
 }
 
 // revocations are this process's or shared, as the counters are.
@@ -106,7 +109,7 @@ func (a *App) revocations(ctx context.Context) login.Revocations {
 }
 
 func (a *App) upstreams(answers httpx.Answers) (*proxy.Proxy, error) {
-	upstreams := map[route.Service][]string{}
+	upstreams := make(map[route.Service][]string)
 	upstreams[route.Coordinator] = a.cfg.Gateway.Coordinators
 	if a.cfg.Gateway.Monitor != "" {
 		upstreams[route.Monitor] = []string{a.cfg.Gateway.Monitor}
@@ -115,7 +118,7 @@ func (a *App) upstreams(answers httpx.Answers) (*proxy.Proxy, error) {
 		upstreams[route.Web] = []string{a.cfg.Gateway.Web}
 	}
 	made, err := proxy.New(proxy.Config{Upstreams: upstreams, MaxInFlight: a.cfg.Gateway.MaxInFlight, LegacyRetry: a.cfg.API.LegacyRetry},
-		proxy.Deps{Ring: a.ring, Now: clock.Now, Log: a.log, Answers: answers})
+		proxy.Deps{Ring: a.ring, Now: clock.Now, Log: a.log, Answers: answers, Failed: a.metrics.UpstreamFailed})
 	if err != nil {
 		return nil, fmt.Errorf("gateway.coordinators, gateway.monitor or gateway.web: %w", err)
 	}

@@ -37,7 +37,7 @@ token secret of 32 bytes or more, and refuses to start without:
 SIGHUP reads the users again: who is no longer there may do nothing from then on, whatever
 token they hold. Other settings need a restart.`
 
-func main() { process.Main(command) }
+func main() { process.Main(os.Environ(), command) }
 
 func command(streams process.Streams) *cobra.Command {
 	return process.Service[app.Config]{

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"os"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/spf13/cobra"
@@ -27,7 +28,7 @@ answered 401 UNAUTHORIZED. --api-jwks-url says where the gateway's keys are; wit
 without keys everybody who reaches the port may change everything. What members ask for,
 heartbeats and routing, is open unless --api-authenticate-member-api asks for a token too.`
 
-func main() { process.Main(command) }
+func main() { process.Main(os.Environ(), command) }
 
 func command(streams process.Streams) *cobra.Command {
 	return process.Service[app.Config]{

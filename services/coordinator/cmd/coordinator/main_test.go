@@ -25,7 +25,7 @@ type ran struct {
 func runWith(ctx context.Context, environ []string, args ...string) ran {
 	var out, errOut bytes.Buffer
 	streams := process.Streams{Environ: environ, Out: &out, Err: &errOut}
-	code := process.Run(ctx, command(streams), args, streams)
+	code := process.Run(ctx, command, args, streams)
 	return ran{code, out.String(), errOut.String()}
 }
 
