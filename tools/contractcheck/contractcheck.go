@@ -1,7 +1,7 @@
 // Package contractcheck keeps the compatibility data in testdata/contract what it is:
-// vectors and shapes of the original public service, which other implementations rely
-// on and nobody here may edit. Its tests compare every copy in the tree with the sums
-// in SHA256SUMS.
+// vectors, shapes and metric names of the original public service, which other
+// implementations rely on and nobody here may edit. Its tests compare every copy in the
+// tree with the sums in SHA256SUMS.
 package contractcheck
 
 import (

@@ -20,11 +20,11 @@ func sums(t *testing.T) map[string]string {
 	return sums
 }
 
-func TestTheContractNamesVectorsAndShapes(t *testing.T) {
+func TestTheContractNamesVectorsShapesAndMetrics(t *testing.T) {
 	t.Parallel()
 	named := sums(t)
-	require.Len(t, named, 3)
-	for _, name := range []string{"routing-vectors.json", "slot-vectors.json", "shapes.yaml"} {
+	require.Len(t, named, 4)
+	for _, name := range []string{"routing-vectors.json", "slot-vectors.json", "shapes.yaml", "metric-names.md"} {
 		require.Contains(t, named, name)
 	}
 }
@@ -38,7 +38,7 @@ func TestEveryCopyInTheTreeIsTheSameFile(t *testing.T) {
 	t.Parallel()
 	copies, err := contractcheck.Copies(root, sums(t))
 	require.NoError(t, err)
-	require.GreaterOrEqual(t, len(copies), 3)
+	require.GreaterOrEqual(t, len(copies), 4)
 	for path, right := range copies {
 		require.True(t, right, path)
 	}
