@@ -27,7 +27,7 @@ const (
 func told() []string {
 	return []string{
 		"group_epoch", "assignment_epoch", "members{", "group_stable", "migration_", "revoke_", "invariant_violations",
-		"unassigned_", "lost_", "surplus_", "barrier_", "shard_count", "drain_", "member_", "consumer_shard_",
+		"unassigned_", "lost_", "surplus_", "barrier_", "shards", "drain_", "member_", "consumer_shard_",
 	}
 }
 
@@ -38,7 +38,7 @@ func TestRoundIsShownWithItsGroupsMembersAndShards(t *testing.T) {
 	s.publish(roundOf(2))
 	at := began().Add(10 * time.Second)
 	s.shows(map[string]float64{
-		"group_epoch" + ofGroup: 5, "assignment_epoch" + ofGroup: 4, "group_stable" + ofGroup: 1, "shard_count" + ofGroup: 2,
+		"group_epoch" + ofGroup: 5, "assignment_epoch" + ofGroup: 4, "group_stable" + ofGroup: 1, "shards" + ofGroup: 2,
 		"members{group=billing,state=total,stream=orders}": 1, "members{group=billing,state=active,stream=orders}": 1,
 		"members{group=billing,state=expired,stream=orders}": 0, "revoke_pending" + ofGroup: 1,
 		"migration_active" + ofGroup: 0, "migration_active_age_seconds" + ofGroup: 0,

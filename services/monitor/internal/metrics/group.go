@@ -43,7 +43,7 @@ func newGroupFamilies(f *families) groupFamilies {
 		lost:            gauge("lost_shards", "Shards that are read and missing in Redis; nobody is given them."),
 		surplus:         gauge("surplus_members", "Live members that own nothing, as there are more members than shards."),
 		barrier:         gauge("barrier_active", "1 while nothing is granted because writes may have been lost."),
-		shardCount:      gauge("shard_count", "Shards that producers write to."),
+		shardCount:      gauge("shards", "Shards that producers write to."),
 
 		problem:       gauge("group_problem", "1 for a group whose metadata cannot be read, by the reason.", labelProblem),
 		lagUnknown:    gauge("lag_unknown_shards", "Shards whose lag is not known, by the reason; no series without one.", labelReason),
