@@ -52,6 +52,7 @@ func start(t *testing.T, name, program string, args ...string) *process {
 			p.cmd.Env = append(p.cmd.Env, setting)
 		}
 	}
+	p.cmd.Env = append(p.cmd.Env, noMetrics(program)...)
 	var err error
 	p.input, err = p.cmd.StdinPipe()
 	require.NoError(t, err)
@@ -73,6 +74,18 @@ func start(t *testing.T, name, program string, args ...string) *process {
 		}
 	})
 	return p
+}
+
+// noMetrics keeps a program from opening its metrics port, whose default is the same for all.
+func noMetrics(program string) []string {
+	switch program {
+	case "coordinator", "standalone":
+		return []string{"RSC_METRICS_LISTEN="}
+	case "admin-gateway":
+		return []string{"RSC_GATEWAY_METRICS_LISTEN="}
+	default:
+		return nil
+	}
 }
 
 // ended tells whether the process is gone.

@@ -71,7 +71,7 @@ func newOperator(t *testing.T) *operator {
 
 	// The shell ends the coordinator when its input ends, so also when the tests are killed.
 	coordinator := exec.Command("sh", "-c", `"$@" & read -r _; kill $!; wait`, "sh", filepath.Join(binaries, "coordinator"),
-		"--dev", "--listen", address, "--redis-host", host, "--redis-port", port, "--log-level", "warn")
+		"--dev", "--listen", address, "--metrics-listen", "", "--redis-host", host, "--redis-port", port, "--log-level", "warn")
 	var log bytes.Buffer
 	coordinator.Stdout, coordinator.Stderr = &log, &log
 	leash, err := coordinator.StdinPipe()

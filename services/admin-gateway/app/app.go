@@ -11,13 +11,17 @@ import (
 	"strings"
 
 	"github.com/oklog/ulid/v2"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
 
 	"github.com/redis-stream-coordinator/rsc/libs/auth"
+	"github.com/redis-stream-coordinator/rsc/libs/clock"
 	"github.com/redis-stream-coordinator/rsc/libs/httpx"
+	"github.com/redis-stream-coordinator/rsc/libs/telemetry"
 	"github.com/redis-stream-coordinator/rsc/services/admin-gateway/internal/address"
 	"github.com/redis-stream-coordinator/rsc/services/admin-gateway/internal/audit"
 	"github.com/redis-stream-coordinator/rsc/services/admin-gateway/internal/login"
+	"github.com/redis-stream-coordinator/rsc/services/admin-gateway/internal/metrics"
 	"github.com/redis-stream-coordinator/rsc/services/admin-gateway/internal/proxy"
 	"github.com/redis-stream-coordinator/rsc/services/admin-gateway/internal/users"
 )
@@ -51,6 +55,8 @@ type App struct {
 	shared    *login.RedisRevocations // nil where they are this process's own
 	auditor   *audit.Auditor
 	proxy     *proxy.Proxy
+	registry  *prometheus.Registry
+	metrics   *metrics.Metrics
 	handler   http.Handler
 }
 
@@ -62,6 +68,8 @@ func New(ctx context.Context, cfg Config, deps Deps) (*App, error) {
 		return nil, fmt.Errorf("%w: %w", ErrSettings, err)
 	}
 	a := &App{cfg: cfg, log: httpx.Logger(deps.Logger), id: gatewayID(), gate: httpx.NewGate()}
+	a.registry = telemetry.NewRegistry("gateway")
+	a.metrics = metrics.New(a.registry, cfg.API.BasePath, clock.Now)
 	if deps.AuditOut == nil {
 		deps.AuditOut = io.Discard
 	}
@@ -102,6 +110,9 @@ func (a *App) Keys() auth.Keys { return a.ring }
 // Handler serves the API. After Close it answers everything but what tells how it is doing
 // with 503 COORDINATOR_TERMINATING.
 func (a *App) Handler() http.Handler { return a.handler }
+
+// Metrics are the series of this gateway, which Run serves at gateway.metrics-listen.
+func (a *App) Metrics() prometheus.Gatherer { return a.registry }
 
 // Reload reads the users again. Who is no longer there may do nothing from now on, whatever
 // token they hold; settings that are not valid change nothing and are logged.

@@ -37,6 +37,7 @@ type Config struct {
 // Gateway says where the gateway listens, who is behind it, and how much it takes.
 type Gateway struct {
 	Listen                   string        `koanf:"listen" usage:"address of the API as host:port, an empty host is every interface"`
+	MetricsListen            string        `koanf:"metrics-listen" usage:"address of the metrics as host:port, away from the API; empty has none"`
 	ShutdownTimeout          time.Duration `koanf:"shutdown-timeout" usage:"how long requests under way may take to finish when the process ends"`
 	Coordinators             []string      `koanf:"coordinators" usage:"URLs of the coordinators"`
 	Monitor                  string        `koanf:"monitor" usage:"URL of the monitor, empty has none"`
@@ -98,7 +99,7 @@ type Store struct {
 func DefaultConfig() Config {
 	return Config{
 		Gateway: Gateway{
-			Listen: ":8080", ShutdownTimeout: 10 * time.Second, Coordinators: []string{"http://127.0.0.1:8081"},
+			Listen: ":8080", MetricsListen: ":9080", ShutdownTimeout: 10 * time.Second, Coordinators: []string{"http://127.0.0.1:8081"},
 			MaxConnections: 4096, MaxConnectionsPerAddress: 256, MaxInFlight: 1024,
 		},
 		API: API{
@@ -116,7 +117,7 @@ func DefaultConfig() Config {
 func OtherSections() []string {
 	return []string{
 		"api", "audit", "store", "coordination", "defaults", "limits", "provisioning", "observe", "monitor", "web", "telemetry",
-		"listen", "shutdown-timeout",
+		"listen", "metrics-listen", "shutdown-timeout",
 	}
 }
 

@@ -11,13 +11,14 @@ import (
 	"github.com/redis-stream-coordinator/rsc/services/admin-gateway/internal/limits"
 )
 
-// Run listens on the address of the settings and serves until ctx ends; see Serve.
+// Run listens on the addresses of the settings, that of the metrics included, and serves until
+// ctx ends; see Serve.
 func (a *App) Run(ctx context.Context) error {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", a.cfg.Gateway.Listen)
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w", a.cfg.Gateway.Listen, errors.Join(err, a.Close(ctx)))
 	}
-	return a.Serve(ctx, listener)
+	return a.measured(ctx, listener)
 }
 
 // Serve answers on listener, which it closes, until ctx ends. Then new work is refused with

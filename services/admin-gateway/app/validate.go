@@ -45,6 +45,7 @@ func (g Gateway) validate() error {
 	if _, _, err := net.SplitHostPort(g.Listen); err != nil {
 		problems = append(problems, fmt.Errorf("gateway.listen is %q, it must be host:port", g.Listen))
 	}
+	problems = append(problems, g.metrics().Validate())
 	if len(g.Coordinators) == 0 {
 		problems = append(problems, errors.New("gateway.coordinators is empty, it must name at least one URL"))
 	}

@@ -10,10 +10,12 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
 
 	"github.com/redis-stream-coordinator/rsc/libs/auth"
 	"github.com/redis-stream-coordinator/rsc/libs/httpx"
+	"github.com/redis-stream-coordinator/rsc/libs/telemetry"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/loop"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/reshard"
 )
@@ -50,6 +52,7 @@ type App struct {
 	ticking   atomic.Bool
 	health    *health
 	handler   http.Handler
+	registry  *prometheus.Registry
 }
 
 // New returns a coordinator that answers through Handler but does not tick yet; see Start
@@ -62,6 +65,7 @@ func New(ctx context.Context, cfg Config, deps Deps) (*App, error) {
 		return nil, fmt.Errorf("%w: %w", ErrSettings, err)
 	}
 	a := &App{cfg: cfg, log: orDiscard(deps.Logger), id: coordinatorID(), gate: httpx.NewGate(), forget: func() {}}
+	a.registry = telemetry.NewRegistry("coordinator")
 	if err := a.connect(deps); err != nil {
 		return nil, err
 	}
@@ -99,6 +103,9 @@ func (a *App) ID() string { return a.id }
 // Handler serves the API. It may be used before Start; after Close it answers everything
 // but health with 503 COORDINATOR_TERMINATING.
 func (a *App) Handler() http.Handler { return a.handler }
+
+// Metrics are the series of this coordinator, which Run serves at metrics-listen.
+func (a *App) Metrics() prometheus.Gatherer { return a.registry }
 
 // Start begins to look for leases that have run out and to carry out reshardings, unless
 // the settings switch that off.

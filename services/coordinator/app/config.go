@@ -18,6 +18,7 @@ const (
 // DefaultConfig runs on one machine with a Redis on its usual port.
 type Config struct {
 	Listen          string        `koanf:"listen" usage:"address of the HTTP API as host:port, an empty host is every interface"`
+	MetricsListen   string        `koanf:"metrics-listen" usage:"address of the metrics as host:port, away from the API; empty has none"`
 	ShutdownTimeout time.Duration `koanf:"shutdown-timeout" usage:"how long requests under way may take to finish when the process ends"`
 	API             API           `koanf:"api"`
 	Store           Store         `koanf:"store"`
@@ -75,6 +76,7 @@ type Log = settings.Log
 func DefaultConfig() Config {
 	return Config{
 		Listen:          ":8081",
+		MetricsListen:   ":9081",
 		ShutdownTimeout: 10 * time.Second,
 		API:             API{BasePath: protocol.BasePath},
 		Store:           defaultStore(),

@@ -66,6 +66,24 @@ func (a *Auditor) Waiting() int {
 	return len(a.box.waiting)
 }
 
+// Counts are what a look at the audit tells.
+type Counts struct {
+	// Waiting is how many records wait for the sink now.
+	Waiting int
+	// Failures are the tries that failed, Lost the records that are in the log only, since the
+	// start.
+	Failures, Lost uint64
+	// Failing tells that the last try failed.
+	Failing bool
+}
+
+// Counts returns how the audit is doing.
+func (a *Auditor) Counts() Counts {
+	a.box.mu.Lock()
+	defer a.box.mu.Unlock()
+	return Counts{Waiting: len(a.box.waiting), Failures: a.box.failures, Lost: a.box.lost, Failing: a.box.failing}
+}
+
 // Surround is the stage that records how each mutation ended, refused ones included, before
 // the caller is told (C8). It writes also when next panics, and when the caller is gone.
 func (a *Auditor) Surround(next http.Handler) http.Handler {

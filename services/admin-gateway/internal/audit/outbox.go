@@ -47,7 +47,9 @@ type outbox struct {
 
 	mu       sync.Mutex // held while a record is written that has nothing to wait for
 	waiting  []protocol.AuditRecord
-	promised int // outcomes that are to come for intents that were taken
+	promised int    // outcomes that are to come for intents that were taken
+	failures uint64 // tries that failed, and
+	lost     uint64 // records that nothing keeps, since the start
 	failing  bool
 	failedAt time.Time
 	closing  chan struct{}
@@ -128,6 +130,7 @@ func (o *outbox) settle(err error) {
 	}
 	o.failing = err != nil
 	if o.failing {
+		o.failures++
 		o.failedAt = o.now()
 	}
 }
@@ -142,6 +145,7 @@ func (o *outbox) wait(record protocol.AuditRecord) {
 
 // lose says all that is known of a record that nothing else will keep.
 func (o *outbox) lose(ctx context.Context, record protocol.AuditRecord, err error) {
+	o.lost++
 	line, encodeErr := audit.Encode(record)
 	o.log.ErrorContext(ctx, "audit record lost", "record", string(line), "error", errors.Join(err, encodeErr))
 }

@@ -56,6 +56,12 @@ func (f *InFlight) Stage(next http.Handler) http.Handler {
 	})
 }
 
+// UnderWay returns how many requests are under way by the budget that they count for: members,
+// streams and others.
+func (f *InFlight) UnderWay() map[string]int64 {
+	return map[string]int64{"members": f.members.spent.Load(), "streams": f.streams.spent.Load(), "others": f.others.spent.Load()}
+}
+
 // budgetOf returns nil for what is never refused.
 func (f *InFlight) budgetOf(r route.Route) *budget {
 	switch {

@@ -83,8 +83,12 @@ func (s *Service) noteRefusal(r *http.Request, name string, err error) {
 		name = ""
 	}
 	level := slog.LevelWarn
-	if _, locked := errors.AsType[*lockedError](err); locked {
+	_, locked := errors.AsType[*lockedError](err)
+	if locked {
 		level = slog.LevelDebug
+	}
+	if locked || errors.Is(err, errWrong) {
+		s.deps.Refused(locked)
 	}
 	from := exchange.Of(r.Context()).Client.Address.String()
 	s.log.LogAttrs(r.Context(), level, "password refused", slog.String("user", name), slog.String("address", from), slog.Any("error", err))

@@ -33,7 +33,7 @@ type Config struct {
 	AuthenticateMembers bool
 }
 
-// Deps is what the service works with. All are required.
+// Deps is what the service works with. All are required but Refused.
 type Deps struct {
 	Ring    *auth.Keyring
 	Users   *users.Directory
@@ -41,6 +41,9 @@ type Deps struct {
 	Session *Session
 	Now     func() time.Time
 	Log     *slog.Logger
+	// Refused is told of every password that is refused: as wrong, or without being looked at
+	// while its account or address is locked. Nil is not.
+	Refused func(locked bool)
 }
 
 // Service logs in and out, and says who asks. It is safe for concurrent use.
@@ -57,6 +60,9 @@ type Service struct {
 
 // New returns a service.
 func New(cfg Config, deps Deps) *Service {
+	if deps.Refused == nil {
+		deps.Refused = func(bool) {}
+	}
 	return &Service{
 		cfg: cfg, deps: deps, log: httpx.Logger(deps.Log), answers: httpx.NewAnswers(deps.Log),
 		verifier:  newVerified(auth.NewVerifier(deps.Ring, deps.Now, auth.AudienceAPI), deps.Now),

@@ -46,8 +46,9 @@ func (s entry) Stage(next http.Handler) http.Handler {
 			s.answers.Error(w, r, err)
 			return
 		}
-		r.Pattern = found.Pattern // for the access log
-		e := &exchange.Exchange{Began: s.now(), Client: s.clients.Client(r), Route: found}
+		r.Pattern = found.Pattern     // for the access log
+		e := exchange.Of(r.Context()) // that of the metrics, which look at it afterwards
+		*e = exchange.Exchange{Began: s.now(), Client: s.clients.Client(r), Route: found}
 		next.ServeHTTP(w, r.WithContext(exchange.With(r.Context(), e)))
 	})
 }

@@ -18,6 +18,8 @@ type Wrap func(next http.Handler) http.Handler
 type Parts struct {
 	Routes  Routes
 	Clients Clients
+	// Measure counts every request when it has been answered.
+	Measure Wrap
 	// Audit records the outcome of mutations, Intend the intent of those that go on.
 	Audit, Intend Wrap
 	// Body reads the body, Legacy answers old clients in their way, InFlight bounds the work.
@@ -49,6 +51,7 @@ func (p Parts) stages() []stage {
 	entry := entry{routes: p.Routes, clients: p.Clients, answers: answers, now: p.Now}
 	return []stage{
 		{"request id", httpx.Identify},
+		{"metrics", p.Measure},
 		{"access log", httpx.AccessLog(p.Log, levelOf)},
 		{"recover", answers.Recover},
 		{"route", entry.Stage},

@@ -56,6 +56,8 @@ type Deps struct {
 	Log *slog.Logger
 	// Answers writes refusals.
 	Answers httpx.Answers
+	// Failed is told of every try at an instance that failed, by its host and port; nil is not.
+	Failed func(service route.Service, instance string)
 }
 
 func (c Config) withDefaults() Config {

@@ -24,6 +24,7 @@ type courier struct {
 	transport *http.Transport
 	now       func() time.Time
 	log       *slog.Logger
+	told      func(service route.Service, instance string)
 }
 
 // errand is what the courier needs to know of a request besides what it is to send. It
@@ -188,6 +189,7 @@ func (c *courier) misjudged(on *errand, at *place, answer *http.Response) {
 }
 
 func (c *courier) failed(on *errand, at *place, why string) {
+	c.told(on.exchange.Route.Service, at.base.Host)
 	if pause, news := at.health.failed(c.now()); news {
 		c.log.WarnContext(on.ctx, "upstream fails", "service", on.exchange.Route.Service, "instance", at.base.Host,
 			"reason", why, "pause", pause)

@@ -38,6 +38,9 @@ type Proxy struct {
 func New(config Config, deps Deps) (*Proxy, error) {
 	config = config.withDefaults()
 	log := httpx.Logger(deps.Log)
+	if deps.Failed == nil {
+		deps.Failed = func(route.Service, string) {}
+	}
 	pools, err := poolsOf(config)
 	if err != nil {
 		return nil, err
@@ -45,7 +48,7 @@ func New(config Config, deps Deps) (*Proxy, error) {
 	p := &Proxy{
 		timeouts: config.Timeouts, legacyRetry: config.LegacyRetry, now: deps.Now, answers: deps.Answers, reports: newReports(),
 		credentials: &credentials{ring: deps.Ring, now: deps.Now, kept: make(map[holder]kept)},
-		courier:     &courier{pools: pools, transport: transportOf(config), now: deps.Now, log: log},
+		courier:     &courier{pools: pools, transport: transportOf(config), now: deps.Now, log: log, told: deps.Failed},
 	}
 	p.reverse = &httputil.ReverseProxy{
 		Rewrite:   func(*httputil.ProxyRequest) {}, // the request is written anew before

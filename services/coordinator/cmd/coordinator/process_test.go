@@ -75,7 +75,7 @@ func startProcess(t *testing.T, binary string, args ...string) *running {
 func (p *running) launch(listen string) {
 	p.t.Helper()
 	p.log = output{}
-	p.cmd = exec.Command(p.args[0], append(p.args[1:], "--listen", listen)...)
+	p.cmd = exec.Command(p.args[0], append(p.args[1:], "--listen", listen, "--metrics-listen", "")...)
 	p.cmd.Stderr = &p.log
 	require.NoError(p.t, p.cmd.Start())
 	p.end = make(chan struct{})
