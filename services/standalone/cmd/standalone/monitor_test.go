@@ -100,7 +100,9 @@ func TestTheMonitorAnswersThroughTheGateway(t *testing.T) {
 			`"runtimeConsumerCapacity":{"runtimeMaxConcurrency":4,"availableConcurrency":4},"ownedShards":[],"revokingShards":[],"shardProgress":[]}`)
 	require.Equalf(t, http.StatusOK, status, "%s", body)
 	o.get(ordersBill) // at once, though no round has seen it
-	o.offsets(func(r protocol.StreamShardOffsetsResponse) bool { return r.TotalStreamLength == 6 && r.ProducedPerSecond != nil })
+	o.offsets(func(r protocol.StreamShardOffsetsResponse) bool {
+		return r.TotalStreamLength == 6 && r.ProducedPerSecond != nil
+	})
 	require.Eventually(t, func() bool { return strings.Contains(string(o.get(ordersBill+"/members")), `"one"`) }, patience, interval)
 	const names = "?streamPrefix=orders&consumerGroup=billing"
 	grafana := monitoring + "/grafana/"

@@ -1,0 +1,32 @@
+package app
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/redis-stream-coordinator/rsc/services/monitor/internal/facts"
+	"github.com/redis-stream-coordinator/rsc/services/monitor/internal/httpapi"
+	"github.com/redis-stream-coordinator/rsc/services/monitor/internal/rates"
+)
+
+func TestAMonitorWhoseRoundsHaveStoppedIsNotReady(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := &board{book: rates.NewBook(time.Minute), feed: httpapi.NewFeed(0), stale: 30 * time.Second, observed: func(facts.Round) {}}
+		_, any := b.Look()
+		require.False(t, any)
+		b.publish(facts.Round{Number: 1})
+		look, any := b.Look()
+		require.True(t, any)
+		require.EqualValues(t, 1, look.Round.Number)
+		time.Sleep(30 * time.Second)
+		require.NoError(t, b.Ready(t.Context()))
+		time.Sleep(time.Second)
+		require.ErrorContains(t, b.Ready(t.Context()), "31s old")
+		b.publish(facts.Round{Number: 2})
+		require.NoError(t, b.Ready(t.Context()))
+	})
+}
