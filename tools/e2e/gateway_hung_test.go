@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -189,7 +188,8 @@ func (s *hungScene) besides() []verdict {
 	done := make(chan []verdict, 1)
 	go func() { done <- s.volley() }()
 	own := []guardedCall{
-		{path: "/readyz"}, {path: api("/audit?limit=10"), token: s.ops},
+		{path: "/readyz"},
+		{path: api("/audit?limit=10"), token: s.ops},
 		{method: http.MethodPost, path: api("/auth/login"), body: fmt.Sprintf(`{"username": %q, "password": %q}`, userViewer, passwordOf(userViewer))},
 	}
 	took := make([][]time.Duration, len(own))
@@ -241,7 +241,7 @@ func (s *hungScene) soonAnswered(what string) {
 // openFiles is how many files and connections the gateway has open.
 func (s *hungScene) openFiles() int {
 	s.t.Helper()
-	list, err := os.ReadDir(filepath.Join("/proc", strconv.Itoa(s.gateways[0].cmd.Process.Pid), "fd"))
+	list, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", s.gateways[0].cmd.Process.Pid))
 	require.NoError(s.t, err)
 	return len(list)
 }
@@ -271,7 +271,7 @@ func (s *hungScene) requireGivenBack(memory int64, files int) {
 // residentBytes is the memory of a process that is in use.
 func residentBytes(t *testing.T, pid int) int64 {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "statm"))
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
 	require.NoError(t, err)
 	pages, err := strconv.ParseInt(strings.Fields(string(text))[1], 10, 64)
 	require.NoError(t, err)

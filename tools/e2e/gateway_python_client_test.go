@@ -2,7 +2,6 @@ package e2e_test
 
 import (
 	"bytes"
-	"context"
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
@@ -70,7 +69,7 @@ func (c *pythonClient) send(t *testing.T, path, body, token string) guardedReply
 	if body != "" {
 		method, reader = http.MethodPost, strings.NewReader(body)
 	}
-	request, err := http.NewRequestWithContext(context.Background(), method, c.base+path, reader)
+	request, err := http.NewRequestWithContext(t.Context(), method, c.base+path, reader)
 	require.NoError(t, err)
 	request.Header.Set("User-Agent", "python-requests/2.32.3")
 	request.Header.Set("Accept-Encoding", "gzip, deflate")
@@ -124,7 +123,7 @@ type pythonRouting struct {
 	slots          map[int64]int64
 }
 
-func (c *pythonClient) routing(t *testing.T, stream, group string) pythonRouting {
+func (c *pythonClient) routing(t *testing.T, stream string) pythonRouting {
 	t.Helper()
 	answer := c.object(t, pythonPath("streams", stream, "groups", group, "producer-routing"), "", "")
 	require.Equal(t, stream, answer["streamPrefix"])

@@ -75,12 +75,11 @@ func (h *pythonHouse) create(t *testing.T, stream string, shards int) {
 }
 
 // ask asks as the administrator.
-func (h *pythonHouse) ask(t *testing.T, method, path, body string, status int) guardedReply {
+func (h *pythonHouse) ask(t *testing.T, method, path, body string, status int) {
 	t.Helper()
 	got, err := sendWith(h.http, h.client.base, guardedCall{method: method, path: api(path), body: body, token: h.admin})
 	require.NoError(t, err)
 	require.Equal(t, status, got.status, "%s", got.body)
-	return got
 }
 
 // TestGatewayServesTheOriginalPythonClientsRequests: what applications with the original
@@ -124,19 +123,21 @@ func TestGatewayServesTheOriginalPythonClientsRequests(t *testing.T) {
 }
 
 func pythonLogin(t *testing.T, h *pythonHouse) {
+	t.Helper()
 	require.NotEmpty(t, h.client.login(t, "admin", "password"))
 	wrong := h.client.send(t, pythonPath("auth", "login"), `{"username": "admin", "password": "guess"}`, "")
 	require.Equal(t, http.StatusUnauthorized, wrong.status)
 }
 
 func pythonPaths(t *testing.T, h *pythonHouse) {
+	t.Helper()
 	h.create(t, "py:paths:eu", 2)
 	for _, id := range []string{"fe80::1:2-m0", "worker@host", "a+b"} {
 		member := h.client.member("py:paths:eu", group, id)
 		require.Equal(t, protocol.StatusOK, member.beat(t).status)
 	}
 	require.Contains(t, h.client.member("py:paths:eu", group, "fe80::1").path(), "py%3Apaths%3Aeu")
-	require.Equal(t, "py:paths:eu:0", h.client.routing(t, "py:paths:eu", group).keys[0])
+	require.Equal(t, "py:paths:eu:0", h.client.routing(t, "py:paths:eu").keys[0])
 	for _, id := range []string{"a/b", "../x", "a b", "zoë", "a%2Fb"} {
 		member := h.client.member("py:paths:eu", group, id)
 		got := h.client.send(t, member.path(), member.body(), "")
@@ -147,6 +148,7 @@ func pythonPaths(t *testing.T, h *pythonHouse) {
 }
 
 func pythonTokens(t *testing.T, h *pythonHouse) {
+	t.Helper()
 	h.create(t, "py-tokens", 2)
 	member := h.client.member("py-tokens", group, "plain")
 	require.Equal(t, protocol.StatusOK, member.beat(t).status)
@@ -157,6 +159,7 @@ func pythonTokens(t *testing.T, h *pythonHouse) {
 }
 
 func pythonFields(t *testing.T, h *pythonHouse) {
+	t.Helper()
 	h.create(t, "py-fields", 3)
 	member := h.client.member("py-fields", group, "one").beat(t)
 	require.Equal(t, []int64{0, 1, 2}, member.shards)
@@ -177,6 +180,7 @@ func pythonFields(t *testing.T, h *pythonHouse) {
 }
 
 func pythonRefusals(t *testing.T, h *pythonHouse) {
+	t.Helper()
 	h.create(t, "py-refusals", 2)
 	stranger := h.client.member("py-refusals", group, "stranger")
 	stranger.epoch, stranger.version = 7, 0
@@ -203,6 +207,7 @@ func pythonRefusals(t *testing.T, h *pythonHouse) {
 }
 
 func pythonNoGroup(t *testing.T, h *pythonHouse) {
+	t.Helper()
 	h.create(t, "py-half", 1)
 	for _, stream := range []string{"py-nowhere", "py-half"} {
 		member := h.client.member(stream, "nobodys", "lonely")
@@ -220,6 +225,7 @@ func pythonNoGroup(t *testing.T, h *pythonHouse) {
 }
 
 func pythonRelease(t *testing.T, h *pythonHouse) {
+	t.Helper()
 	h.create(t, "py-release", 4)
 	first, second := h.client.member("py-release", group, "first"), h.client.member("py-release", group, "second")
 	require.Len(t, first.beat(t).shards, 4)
@@ -240,6 +246,7 @@ func pythonRelease(t *testing.T, h *pythonHouse) {
 }
 
 func pythonRestart(t *testing.T, h *pythonHouse) {
+	t.Helper()
 	h.create(t, "py-restart", 3)
 	require.Len(t, h.client.member("py-restart", group, "pod-1").beat(t).shards, 3)
 	begun, again := time.Now(), h.client.member("py-restart", group, "pod-1")
@@ -251,6 +258,7 @@ func pythonRestart(t *testing.T, h *pythonHouse) {
 }
 
 func pythonOutlasted(t *testing.T, h *pythonHouse) {
+	t.Helper()
 	h.create(t, "py-outlasted", 2)
 	busy, other := h.client.member("py-outlasted", group, "busy"), h.client.member("py-outlasted", group, "other")
 	require.Len(t, busy.beat(t).shards, 2)
@@ -262,6 +270,7 @@ func pythonOutlasted(t *testing.T, h *pythonHouse) {
 }
 
 func pythonSilence(t *testing.T, h *pythonHouse) {
+	t.Helper()
 	h.create(t, "py-silence", 2)
 	stopped, other := h.client.member("py-silence", group, "stopped"), h.client.member("py-silence", group, "other")
 	require.Len(t, stopped.beat(t).shards, 2)
@@ -272,6 +281,7 @@ func pythonSilence(t *testing.T, h *pythonHouse) {
 }
 
 func pythonSync(t *testing.T, h *pythonHouse) {
+	t.Helper()
 	h.create(t, "py-sync", 2)
 	member := h.client.member("py-sync", group, "ahead")
 	require.Len(t, member.beat(t).shards, 2)
@@ -287,6 +297,7 @@ func pythonSync(t *testing.T, h *pythonHouse) {
 }
 
 func pythonRouted(t *testing.T, h *pythonHouse) {
+	t.Helper()
 	var slots struct {
 		Slots []struct {
 			Key  string
@@ -299,7 +310,7 @@ func pythonRouted(t *testing.T, h *pythonHouse) {
 		slotOf[one.Key] = one.Slot
 	}
 	h.create(t, stream, 4)
-	routing := h.client.routing(t, stream, group)
+	routing := h.client.routing(t, stream)
 	require.Equal(t, int64(4), routing.count)
 	for index, key := range routing.keys {
 		require.Equal(t, fmt.Sprintf("%s:%d", stream, index), key)

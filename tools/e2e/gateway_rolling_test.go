@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -29,6 +28,7 @@ type rolling struct {
 	*guarded
 	ops string
 
+	over            atomic.Bool
 	turn            atomic.Uint64
 	beats, retries  atomic.Int64
 	changes, closed atomic.Int64
@@ -48,17 +48,17 @@ func TestGatewaysAreRestartedInTurnUnderLoad(t *testing.T) {
 	})}
 	r.ops = r.login(userOps)
 	r.passes(createStream(r.ops, stream), http.StatusCreated)
-	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
-	t.Cleanup(func() {
-		stop()
+	stop := func() {
+		r.over.Store(true)
 		running.Wait()
-	})
+	}
+	t.Cleanup(stop)
 	for i := range rollingMembers {
-		running.Go(func() { r.member(ctx, i) })
+		running.Go(func() { r.member(i) })
 	}
 	for i := range rollingAuthors {
-		running.Go(func() { r.author(ctx, i) })
+		running.Go(func() { r.author(i) })
 	}
 	for range 2 {
 		for _, one := range r.gateways {
@@ -72,7 +72,6 @@ func TestGatewaysAreRestartedInTurnUnderLoad(t *testing.T) {
 	}
 	r.more(rollingBetween)
 	stop()
-	running.Wait()
 	t.Logf("%d heartbeats, %d of them RETRY; %d changes, %d of them answered again; refused by a gateway that ends: %d",
 		r.beats.Load(), r.retries.Load(), r.changes.Load(), r.replayed.Load(), r.closed.Load())
 	require.False(t, t.Failed())
@@ -92,8 +91,8 @@ func (r *rolling) more(count int64) {
 }
 
 // anywhere asks the gateways in turn until one answers. A 5xx has to be the documented one.
-func (r *rolling) anywhere(ctx context.Context, call guardedCall) (guardedReply, bool) {
-	for ctx.Err() == nil {
+func (r *rolling) anywhere(call guardedCall) (guardedReply, bool) {
+	for !r.over.Load() {
 		at := r.turn.Add(1) % uint64(len(r.gateways))
 		got, err := sendWith(r.http, r.gateways[at].url(), call)
 		switch {
@@ -111,15 +110,15 @@ func (r *rolling) anywhere(ctx context.Context, call guardedCall) (guardedReply,
 }
 
 // member heartbeats. Every second one is of an old client, which must see no error at all.
-func (r *rolling) member(ctx context.Context, i int) {
+func (r *rolling) member(i int) {
 	id := fmt.Sprintf("pod-%d", i)
 	var last protocol.HeartbeatResponse
-	for seq := 1; ctx.Err() == nil; seq++ {
+	for seq := 1; !r.over.Load(); seq++ {
 		incarnation := ""
 		if i%2 == 0 {
 			incarnation = fmt.Sprintf(`, "incarnation": "01M8MYHJ9ET25VZJ4VYVR%05d", "sequence": %d`, i, seq)
 		}
-		got, answered := r.anywhere(ctx, guardedCall{
+		got, answered := r.anywhere(guardedCall{
 			method: http.MethodPost, path: api("/streams/" + stream + "/groups/" + group + "/members/" + id + "/heartbeat"),
 			body: fmt.Sprintf(`{"protocolVersion": 1, "requestId": %q, "memberId": %q, "memberEpoch": %d, "metadataVersion": %d, `+
 				`"runtimeConsumerCapacity": {"runtimeMaxConcurrency": 1, "availableConcurrency": 1}, "ownedShards": [], `+
@@ -144,28 +143,28 @@ func (r *rolling) member(ctx context.Context, i int) {
 }
 
 // author makes groups, each under a key of its own, and asks again after every answer.
-func (r *rolling) author(ctx context.Context, i int) {
-	for n := 0; ctx.Err() == nil; n++ {
+func (r *rolling) author(i int) {
+	for n := 0; !r.over.Load(); n++ {
 		name := fmt.Sprintf("made-%d-%d", i, n)
 		call := guardedCall{
 			method: http.MethodPost, path: api("/streams/" + stream + "/groups/" + name), token: r.ops,
 			body: `{"requestedBy": "e2e"}`, header: map[string]string{"Idempotency-Key": "key-" + name},
 		}
-		if !r.change(ctx, call, false) {
+		if !r.change(call, false) {
 			return
 		}
 		r.made.Store(name, true)
 		r.changes.Add(1)
-		if !r.change(ctx, call, true) {
+		if !r.change(call, true) {
 			return
 		}
 	}
 }
 
 // change asks for a change until it has its answer.
-func (r *rolling) change(ctx context.Context, call guardedCall, again bool) bool {
+func (r *rolling) change(call guardedCall, again bool) bool {
 	for {
-		got, answered := r.anywhere(ctx, call)
+		got, answered := r.anywhere(call)
 		switch {
 		case !answered:
 			return false
@@ -195,11 +194,11 @@ func (r *rolling) requireOnce() {
 		}
 	}
 	r.t.Logf("the audit was read in %s", time.Since(begun).Round(time.Millisecond))
-	r.made.Range(func(name, _ any) bool {
-		require.Equal(r.t, 1, carried[name.(string)], "%v", name)
-		return true
-	})
 	for name, times := range carried {
 		require.Equal(r.t, 1, times, name)
 	}
+	r.made.Range(func(name, _ any) bool {
+		require.Contains(r.t, carried, name)
+		return true
+	})
 }

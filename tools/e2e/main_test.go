@@ -27,8 +27,7 @@ func run(m *testing.M) int {
 	defer func() { _ = os.RemoveAll(dir) }()
 	for module, pkg := range map[string]string{
 		"services/coordinator": "./cmd/coordinator", "services/admin-gateway": "./cmd/admin-gateway",
-		"services/standalone": "./cmd/standalone",
-		"examples": "./replay", "tools": "./rscctl",
+		"services/standalone": "./cmd/standalone", "examples": "./replay", "tools": "./rscctl",
 	} {
 		build := exec.Command("go", "build", "-buildvcs=false", "-o", dir+string(filepath.Separator), pkg)
 		build.Dir = filepath.Join("..", "..", filepath.FromSlash(module))

@@ -62,6 +62,9 @@ func TestATokenIsCheckedOnceUntilItEnds(t *testing.T) {
 	}
 	require.LessOrEqual(t, len(v.known), maxVerified)
 
+	claims, err := v.Verify(t.Context(), token)
+	require.NoError(t, err)
+	require.Equal(t, "one", claims.ID)
 	now = now.Add(time.Minute + auth.Leeway + time.Second)
 	_, err = v.Verify(t.Context(), token)
 	require.ErrorIs(t, err, auth.ErrToken, "it has ended")
