@@ -19,8 +19,8 @@ func (s sight) cursor() recordID { return idOf(s.group.LastDeliveredID) }
 // stream: as many as were added less the growth of the lag (monitoring, Rates). It needs the
 // lag at both ends, and is false where that, or what a hand did to the group, leaves it open.
 //
-// Where Redis counts what the group has read, that count is the same difference, taken in
-// one look at the group instead of two.
+// Where Redis counts what the group has read, that count must tell the same. It is the better
+// one, of one look at the group instead of two.
 func consumedBetween(before, now sight) (int64, bool) {
 	if !before.lag.Known() || !now.lag.Known() || now.shard.EntriesAdded == nil {
 		return 0, false
@@ -38,11 +38,12 @@ func consumedBetween(before, now sight) (int64, bool) {
 	}
 	added := *now.shard.EntriesAdded - *before.shard.EntriesAdded
 	consumed := added - (*now.lag.Value - *before.lag.Value)
-	if readBefore != nil {
-		consumed = *read - *readBefore
+	if readBefore == nil {
+		return consumed, consumed > 0
 	}
-	possible := *before.lag.Value + added
-	return consumed, consumed > 0 && consumed <= possible+added/skewPart
+	counted := *read - *readBefore
+	differ := max(counted-consumed, consumed-counted)
+	return counted, counted > 0 && differ <= added/skewPart
 }
 
 // skewPart is which part of the added entries may come between the looks at a stream and at

@@ -66,8 +66,13 @@ func TestFieldF03PositionsGivenByHand(t *testing.T) {
 	five := facts.Shard{Length: 5, EntriesAdded: new(int64(5)), FirstID: new("1-0"), LastID: new("5-0"), LastGeneratedID: new("5-0")}
 	group := facts.ShardGroup{EntriesRead: new(int64(5)), Lag: new(int64)}
 	require.Equal(t, rates.Lag{Reason: protocol.LagBelowTail}, judged(five, group))
+	group.Lag = new(int64(3))
+	require.Equal(t, rates.Lag{Reason: protocol.LagBelowTail}, judged(five, group), "all five are unread")
 	group.Tail = new(int64(5))
 	require.Equal(t, rates.Lag{Value: new(int64(5)), Reason: protocol.LagBelowTail}, judged(five, group))
+	require.Equal(t, rates.Lag{Reason: protocol.LagBelowTail}, judged(five, facts.ShardGroup{
+		LastDeliveredID: new("4-0"), EntriesRead: new(int64(5)), Lag: new(int64),
+	}), "one is unread")
 }
 
 // TestFieldF04NullIsNotZero: what Redis does not say is not known, and only a 0 is a 0.

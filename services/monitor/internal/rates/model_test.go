@@ -80,8 +80,10 @@ func (s *server) count(id int64) {
 	}
 }
 
+// tombstones tells whether Redis takes it that something was deleted after an id: not if it
+// was before the first entry (F01).
 func (s *server) tombstones(after int64) bool {
-	return len(s.entries) > 0 && s.deleted != 0 && after <= s.deleted
+	return len(s.entries) > 0 && s.deleted >= s.entries[0] && after <= s.deleted
 }
 
 func (s *server) distance(id int64) *int64 {
@@ -138,6 +140,10 @@ func (s *server) remove(i int) {
 	id := s.entries[i]
 	s.gone(id)
 	s.deleted = max(s.deleted, id)
+	if i == 0 {
+		s.entries = s.entries[1:]
+		return
+	}
 	s.entries = slices.Delete(slices.Clone(s.entries), i, i+1)
 }
 

@@ -77,8 +77,12 @@ func TestRatesStartAnew(t *testing.T) {
 			*s.EntriesAdded += 1000
 			s.LastID, s.LastGeneratedID = new("100-0"), new("100-0")
 		},
-		"XSETID of the last id":          func(s *facts.Shard) { *s.EntriesAdded -= 10; s.LastID = new("100-0") },
-		"XSETID of both":                 func(s *facts.Shard) { s.LastID, s.LastGeneratedID = new("100-0"), new("900-0") },
+		"XSETID of the last id": func(s *facts.Shard) { *s.EntriesAdded -= 10; s.LastID = new("100-0") },
+		"XSETID of both":        func(s *facts.Shard) { s.LastID, s.LastGeneratedID = new("100-0"), new("900-0") },
+		"XSETID of the last id alone": func(s *facts.Shard) {
+			*s.EntriesAdded -= 10
+			s.Length, s.LastID, s.LastGeneratedID = 99, new("100-0"), new("900-0")
+		},
 		"more entries than were added":   func(s *facts.Shard) { s.Length += 500 },
 		"no old entry and more than new": func(s *facts.Shard) { s.FirstID, s.Length = new("105-0"), 11 },
 		"more than ids in between":       func(s *facts.Shard) { s.LastID, s.LastGeneratedID = new("100-9"), new("100-9") },
@@ -108,6 +112,19 @@ func TestRatesStartAnew(t *testing.T) {
 			require.NotNil(t, rate.ProducedPerSecond, "anew from here")
 			require.Zero(t, *rate.ProducedPerSecond)
 		})
+	}
+}
+
+// TestAnEntryBelowTheLastOneIsOfAnotherStream: ids only grow.
+func TestAnEntryBelowTheLastOneIsOfAnotherStream(t *testing.T) {
+	t.Parallel()
+	for first, known := range map[string]bool{"100-0": false, "5-0": false, "101-0": true} {
+		book, at := rates.NewBook(0), time.Unix(1_000_000, 0)
+		book.Add(roundOf(1, facts.Shard{At: at, EntriesAdded: new(int64(100)), LastGeneratedID: new("100-0")}))
+		snap := book.Add(roundOf(2, facts.Shard{
+			At: at.Add(time.Second), Length: 2, EntriesAdded: new(int64(102)), FirstID: &first, LastID: new("102-0"), LastGeneratedID: new("102-0"),
+		}))
+		require.Equal(t, known, snap.Produced("orders", 0) != nil, first)
 	}
 }
 
@@ -158,6 +175,9 @@ func TestWithoutACountGrowthStandsIn(t *testing.T) {
 	s.add(10)
 	s.trim(20)
 	require.Nil(t, observe().ProducedPerSecond, "as many went as came")
+	s.add(20)
+	s.trim(25)
+	require.Nil(t, observe().ProducedPerSecond, "fewer went than came")
 	s.trim(5)
 	require.Zero(t, *observe().ProducedPerSecond, "nothing came")
 	s.add(1)

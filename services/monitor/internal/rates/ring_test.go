@@ -116,7 +116,7 @@ func TestASnapshotDoesNotChange(t *testing.T) {
 // longer than the history reaches, take less than 200 MB.
 func TestHistoryOfTheLargestSuiteFits(t *testing.T) {
 	t.Parallel()
-	const part = 64 // of the shards, as all have the same size
+	const part = 512 // of the shards, as all have the same size
 	round := manyShards(1, 4096/part, 64)
 	book := rates.NewBook(0)
 	var snap rates.Snapshot
