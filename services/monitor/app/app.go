@@ -88,12 +88,12 @@ func (a *App) connect(deps Deps) error {
 // what tells how it is doing with 503 COORDINATOR_TERMINATING.
 func (a *App) Handler() http.Handler { return a.handler }
 
-// Start begins to look, once; Close ends it.
-func (a *App) Start() {
+// Start begins to look, once; Close ends it, not the end of ctx.
+func (a *App) Start(ctx context.Context) {
 	if a.stop != nil {
 		return
 	}
-	ctx, stop := context.WithCancel(context.Background())
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	a.stop = stop
 	go func() {
 		defer close(a.observed)

@@ -138,6 +138,8 @@ func TestAMonitorShowsWhatIsAndKeepsShowingIt(t *testing.T) {
 	server.Kill()
 	eventually(t, 200, `"problem":"UNREACHABLE"`, url+billing+"/offsets")
 	eventually(t, 503, "STORE_UNAVAILABLE", url+billing+"/shards/0/messages")
+	server.Restart() // and has nothing any more
+	eventually(t, 200, `"problem":"STREAM_MISSING"`, url+billing+"/offsets")
 	require.NoError(t, stop())
 }
 

@@ -34,7 +34,7 @@ func (a *App) Run(ctx context.Context) error {
 // requests under way finish within the shutdown timeout, and at last the listener closes. It
 // returns nil when nothing was cut off.
 func (a *App) Serve(ctx context.Context, listener net.Listener) error {
-	a.Start()
+	a.Start(ctx)
 	server := httpx.NewServer(a.handler, a.log, httpx.Limits{})
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()

@@ -86,8 +86,7 @@ func (a *api) notObserved(ctx context.Context, at place) error {
 		return errNoGroup(at)
 	}
 	_, err := a.Coordinator.Group(ctx, at.stream, at.group)
-	var refusal *protocol.Error
-	if errors.As(err, &refusal) {
+	if _, refused := errors.AsType[*protocol.Error](err); refused {
 		return err
 	}
 	return protocol.Errorf(protocol.CodeStoreUnavailable, "the group's shards have not been observed yet").Because(err)
@@ -110,6 +109,12 @@ func groupOf(round facts.Round, at place) (facts.Group, error) {
 		return group, nil
 	}
 	return facts.Group{}, errNoGroup(at)
+}
+
+// has tells whether a round has a group that can be shown.
+func has(round facts.Round, at place) bool {
+	_, err := groupOf(round, at)
+	return err == nil
 }
 
 // readable tells whether the coordinator could show a group; its state is always said then.

@@ -96,12 +96,11 @@ func (a *api) grafanaMessages(ctx context.Context, r *http.Request) (any, error)
 	if err != nil {
 		return nil, err
 	}
-	none := []protocol.GrafanaMessageRow{}
-	if _, err := groupOf(now.Round, at); err != nil {
-		return none, nil // a dashboard asks before its variables are chosen
+	if has(now.Round, at) {
+		ask.Shards = shardsOf(now.Round, at.stream, wanted)
 	}
-	if ask.Shards = shardsOf(now.Round, at.stream, wanted); len(ask.Shards) == 0 {
-		return none, nil
+	if len(ask.Shards) == 0 { // a dashboard asks before its variables are chosen
+		return []protocol.GrafanaMessageRow{}, nil
 	}
 	found, err := a.Messages.Rows(ctx, ask)
 	return orEmpty(found), err
@@ -154,14 +153,14 @@ func limitOf(text string) (int, error) {
 	if digits == "" || strings.Trim(digits, "0123456789") != "" {
 		return 0, invalid("limit %q is not a number", protocol.Echo(text))
 	}
-	limit, err := strconv.Atoi(text)
-	switch {
-	case strings.HasPrefix(text, "-"):
+	switch digits = strings.TrimLeft(digits, "0"); {
+	case strings.HasPrefix(text, "-"), digits == "":
 		return 1, nil
-	case err != nil: // more digits than a number has
+	case len(digits) > len(strconv.Itoa(protocol.MaxMessages)):
 		return protocol.MaxMessages, nil
 	}
-	return min(max(limit, 1), protocol.MaxMessages), nil
+	limit, err := strconv.Atoi(digits)
+	return min(limit, protocol.MaxMessages), err
 }
 
 // shardsOf returns the shards of a stream that are wanted, by index.

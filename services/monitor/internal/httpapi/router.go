@@ -127,8 +127,8 @@ func levelOf(_ *http.Request, status int) slog.Level {
 
 // look returns the newest look, or a refusal before the first one.
 func (a *api) look() (Look, error) {
-	found, any := a.Source.Look()
-	if !any {
+	found, there := a.Source.Look()
+	if !there {
 		return Look{}, errNothingYet()
 	}
 	return found, nil

@@ -14,8 +14,8 @@ func (a *api) offsets(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, any := views.Offsets(now.Round, now.Snapshot, at.stream, at.group)
-	if !any {
+	found, there := views.Offsets(now.Round, now.Snapshot, at.stream, at.group)
+	if !there {
 		return nil, a.notObserved(ctx, at)
 	}
 	return found, nil
@@ -27,8 +27,8 @@ func (a *api) consumption(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, any := views.Consumption(now.Round, at.stream, at.group)
-	if !any {
+	found, there := views.Consumption(now.Round, at.stream, at.group)
+	if !there {
 		return nil, a.notObserved(ctx, at)
 	}
 	return found, nil
