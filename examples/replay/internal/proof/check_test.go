@@ -279,5 +279,5 @@ func TestALargeReplayIsCheckedInSeconds(t *testing.T) {
 	began := time.Now()
 	r := proof.Check([]ledger.File{producer, consumer}, proof.Replay{Records: records})
 	require.True(t, r.Holds(), r.Faults)
-	require.Less(t, time.Since(began), 20*time.Second)
+	require.Less(t, time.Since(began), 2*time.Minute, "about 1 s on an idle machine, hours if it were quadratic")
 }
