@@ -109,7 +109,7 @@ func TestAThousandAtOncePassExactlyToTheLimit(t *testing.T) {
 const callers = 64
 
 
-// passed calls ask so often at once and returns how many were answered 202.
+// passed has many callers ask, so often in all, and returns how many were answered 202.
 func passed(times int, ask func(i int) int) int64 {
 	var ok atomic.Int64
 	var all sync.WaitGroup
