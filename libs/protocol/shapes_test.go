@@ -146,6 +146,13 @@ func TestEnumsAreThoseOfTheContract(t *testing.T) {
 	}
 }
 
+func TestOwnerStatesAreThoseOfTheContract(t *testing.T) {
+	t.Parallel()
+	property, ok := shapes(t).Components.Schemas["GrafanaShardRow"].Properties["ownerState"].(map[string]any)
+	require.True(t, ok)
+	require.ElementsMatch(t, property["enum"], texts(protocol.OwnerUnassigned, protocol.OwnerPendingAck, protocol.OwnerCurrent, protocol.OwnerTransitioning))
+}
+
 func texts[T ~string](values ...T) []string {
 	list := make([]string, len(values))
 	for i, v := range values {

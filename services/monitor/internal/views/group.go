@@ -132,7 +132,7 @@ func (s *sums) age(shard shard, problem bool) {
 	s.signals.OldestPendingAgeMs = highest(s.signals.OldestPendingAgeMs, rate.OldestPendingAgeMs)
 	s.signals.TimeToDrainSeconds = highest(s.signals.TimeToDrainSeconds, rate.TimeToDrainSeconds)
 	nothingUnread := lag.Known() && *lag.Value == 0
-	s.unreadAge = s.unreadAge && !problem && (rate.OldestUnreadAgeMs != nil || nothingUnread)
+	s.unreadAge = s.unreadAge && (rate.OldestUnreadAgeMs != nil || nothingUnread)
 	s.pendingAge = s.pendingAge && !problem && (rate.OldestPendingAgeMs != nil || shard.group.Pending == 0)
 	s.drain = s.drain && rate.TimeToDrainSeconds != nil
 }

@@ -125,6 +125,17 @@ func TestFieldF35OneMissingKeyDisturbsNoOther(t *testing.T) {
 	}
 }
 
+// TestAMissingShardOfAGroupWithoutMembersIsShown: only a removed one may be gone.
+func TestAMissingShardOfAGroupWithoutMembersIsShown(t *testing.T) {
+	t.Parallel()
+	round, snap := observed(func(r *facts.Round) { *shardOf(r, 1) = facts.Shard{Index: 1, Problem: facts.ProblemMissing} })
+	response, found := views.Offsets(round, snap, "orders", "audit")
+	require.True(t, found)
+	require.Len(t, response.Shards, 2)
+	require.True(t, response.Partial)
+	require.Len(t, views.ShardOptions(round, "orders", "audit"), 2)
+}
+
 // TestAShardThatTheRoundDoesNotHaveIsUnknown, not missing from the sum.
 func TestAShardThatTheRoundDoesNotHaveIsUnknown(t *testing.T) {
 	t.Parallel()
