@@ -15,6 +15,8 @@ type Stream struct {
 	Length int64
 	// LastGeneratedID is the id of the last entry ever added, 0-0 for none.
 	LastGeneratedID string
+	// MaxDeletedID is the highest id that XDEL took away, 0-0 for none; empty before Redis 7.
+	MaxDeletedID string
 	// EntriesAdded counts all entries ever added; unknown before Redis 7.
 	EntriesAdded Count
 	// FirstID and LastID are those of the entries that are there, empty without any.
@@ -37,6 +39,7 @@ func ParseStream(reply any) (Stream, error) {
 	if s.LastGeneratedID, err = textField(fields, "last-generated-id"); err != nil {
 		return Stream{}, err
 	}
+	s.MaxDeletedID, _ = fields["max-deleted-entry-id"].(string)
 	if s.EntriesAdded, err = countField(fields, "entries-added"); err != nil {
 		return Stream{}, err
 	}

@@ -13,7 +13,7 @@ func TestAStreamIsReadFromBothFormsOfTheReply(t *testing.T) {
 	t.Parallel()
 	entry := []any{"1-0", []any{"f", "1234", "g", ""}}
 	list := []any{
-		"length", int64(2), "radix-tree-keys", int64(1), "last-generated-id", "3-0", "entries-added", int64(9),
+		"length", int64(2), "radix-tree-keys", int64(1), "last-generated-id", "3-0", "entries-added", int64(9), "max-deleted-entry-id", "0-7",
 		"first-entry", entry, "last-entry",
 		[]any{"2-0", []any{"f", "12"}},
 	}
@@ -21,13 +21,14 @@ func TestAStreamIsReadFromBothFormsOfTheReply(t *testing.T) {
 	for i := 0; i < len(list); i += 2 {
 		fields[list[i]] = list[i+1]
 	}
-	want := Stream{Length: 2, LastGeneratedID: "3-0", EntriesAdded: KnownCount(9), FirstID: "1-0", LastID: "2-0", EntryBytes: 4}
+	want := Stream{Length: 2, LastGeneratedID: "3-0", MaxDeletedID: "0-7", EntriesAdded: KnownCount(9), FirstID: "1-0", LastID: "2-0", EntryBytes: 4}
 	for _, reply := range []any{list, fields} {
 		got, err := ParseStream(reply)
 		require.NoError(t, err)
 		require.Equal(t, want, got)
 	}
 	delete(fields, "entries-added")
+	delete(fields, "max-deleted-entry-id")
 	fields["first-entry"], fields["last-entry"] = nil, nil
 	got, err := ParseStream(fields)
 	require.NoError(t, err)

@@ -91,9 +91,12 @@ func TestPagesAreTheRecordsInOrder(t *testing.T) {
 		limit := rapid.IntRange(1, 12).Draw(rt, "limit")
 		for _, direction := range directions() {
 			q := all(prefix, shards, direction, limit)
-			got := []string{}
-			follow(ctx, rt, reader, q, func(rows []protocol.GrafanaMessageRow) { got = append(got, placesOf(rows)...) })
+			got, pages := []string{}, 0
+			follow(ctx, rt, reader, q, func(rows []protocol.GrafanaMessageRow) {
+				got, pages = append(got, placesOf(rows)...), pages+1
+			})
 			require.Equal(rt, want, got)
+			require.Equal(rt, max(1, (len(want)+limit-1)/limit), pages, "pages are full, and none comes after the last record")
 			requireTails(ctx, rt, reader, q, want)
 			slices.Reverse(want)
 		}
@@ -188,5 +191,33 @@ func TestFieldF36PagesOfAClusterAreMergedOverItsNodes(t *testing.T) {
 		for i, place := range got {
 			require.Equal(t, fmt.Sprintf("%d=%d-1", i%8, i+1), place)
 		}
+	}
+}
+
+// TestShardsThatWereIdleOnTheFirstPageShowNothingNewer: going backward, what is written later
+// to a shard of which nothing was on the page, or nothing was there, stays out.
+func TestShardsThatWereIdleOnTheFirstPageShowNothingNewer(t *testing.T) {
+	t.Parallel()
+	rdb := redisproc.Start(t).Client(t)
+	for _, cursor := range []string{"", "__rsc_tail__:1"} {
+		prefix := "orders" + cursor
+		for i := range 8 {
+			add(t.Context(), t, rdb, routing.StreamKey(prefix, 0), fmt.Sprintf("%d-0", 10+i))
+		}
+		add(t.Context(), t, rdb, routing.StreamKey(prefix, 1), "11-0")
+		q := all(prefix, 3, protocol.DirectionBackward, 4)
+		q.Cursor = cursor
+		rows, err := messages.NewReader(rdb).Rows(t.Context(), q)
+		require.NoError(t, err)
+		require.Len(t, rows, 4)
+		for shard := range 3 {
+			add(t.Context(), t, rdb, routing.StreamKey(prefix, shard), "99-0")
+		}
+		got := placesOf(rows)
+		q.Cursor = *rows[0].PageNextCursor
+		follow(t.Context(), t, messages.NewReader(rdb), q, func(rows []protocol.GrafanaMessageRow) { got = append(got, placesOf(rows)...) })
+		want := []string{"0=17-0", "0=16-0", "0=15-0", "0=14-0", "0=13-0", "0=12-0", "1=11-0", "0=11-0", "0=10-0"}
+		require.Equal(t, want[len(want)-len(got):], got)
+		require.GreaterOrEqual(t, len(got), 8)
 	}
 }

@@ -1,6 +1,7 @@
 package observe_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -43,6 +44,7 @@ func TestFieldLagsThatLieComeWithACountOfTheTail(t *testing.T) {
 		shard := round(t, observerOf(rdb, observe.Config{}, group(name, "a", 1))).Streams[0].Shards[0]
 		got := shard.Groups["a"]
 		require.Equal(t, facts.Problem(""), shard.Problem, name)
+		require.Equal(t, name == "F01", shard.MaxDeletedID != nil, "%s: trimming is no deletion", name)
 		require.Equal(t, &c.tail, got.Tail, name)
 		require.Equal(t, c.first, got.FirstUnreadID, name)
 		require.Equal(t, c.pending, got.Pending, name)
@@ -72,4 +74,25 @@ func TestFieldF05AfterAFailoverTheLagIsUnknown(t *testing.T) {
 	require.Equal(t, new(int64(2)), before.Groups["a"].Lag)
 	require.Equal(t, before.Groups["a"].LastDeliveredID, after.Groups["a"].LastDeliveredID)
 	require.Equal(t, new(int64(2)), after.Groups["a"].Tail, "the tail is counted all the same")
+}
+
+// TestTailsAreCountedUpToTheirLimit, to the entry that was the last one when the rest was asked.
+func TestTailsAreCountedUpToTheirLimit(t *testing.T) {
+	t.Parallel()
+	rdb := redisproc.Start(t).Client(t)
+	sent := watch(rdb)
+	for unread, want := range map[int]*int64{facts.TailLimit: new(int64(facts.TailLimit)), facts.TailLimit + 1: nil} {
+		prefix := fmt.Sprintf("orders%d", unread)
+		for i := range unread + 2 {
+			do(t, rdb, fmt.Sprintf("XADD %s:0 %d-0 f v", prefix, i+1))
+		}
+		do(t, rdb, "XGROUP CREATE "+prefix+":0 a 2-0")
+		sent.taken()
+		got := round(t, observerOf(rdb, observe.Config{}, group(prefix, "a", 1))).Streams[0].Shards[0].Groups["a"]
+		require.Nil(t, got.Lag, "Redis cannot know it")
+		require.Equal(t, want, got.Tail)
+		require.Equal(t, new("3-0"), got.FirstUnreadID)
+		_, _, lines := sent.taken()
+		require.Contains(t, lines, fmt.Sprintf("XRANGE %s:0 (2-0 %d-0 COUNT 101", prefix, unread+2))
+	}
 }

@@ -13,12 +13,14 @@ type kept struct {
 func (o *Observer) keep(targets []target) {
 	next := make(map[string]kept, len(targets))
 	for _, t := range targets {
-		before := o.kept[t.shard.Key]
+		before, seen := o.kept[t.shard.Key]
 		switch t.shard.Problem {
 		case "":
 			next[t.shard.Key] = completed(t.shard, before)
 		case facts.ProblemUnreachable:
-			next[t.shard.Key] = before
+			if seen {
+				next[t.shard.Key] = before
+			}
 		case facts.ProblemMissing, facts.ProblemWrongType, facts.ProblemGroupMissing:
 		}
 	}

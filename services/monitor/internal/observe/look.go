@@ -19,7 +19,7 @@ const memorySamples = 5
 type look struct {
 	target
 
-	sizes, consumers bool
+	sizes, consumers bool // whether to ask for them
 
 	stream  *redisx.Stream
 	groups  []redisx.Group
@@ -76,7 +76,7 @@ func (l *look) settle(at time.Time, away error) []question {
 	l.shard.At = at
 	l.shard.Length, l.shard.EntriesAdded = l.stream.Length, known(l.stream.EntriesAdded)
 	l.shard.FirstID, l.shard.LastID = some(l.stream.FirstID), some(l.stream.LastID)
-	l.shard.LastGeneratedID = someID(l.stream.LastGeneratedID)
+	l.shard.LastGeneratedID, l.shard.MaxDeletedID = someID(l.stream.LastGeneratedID), someID(l.stream.MaxDeletedID)
 	return l.settleGroups()
 }
 

@@ -38,7 +38,8 @@ func (n *node) looksAt(batch []target, run string) []*look {
 	looks := make([]*look, len(batch))
 	for i, t := range batch {
 		t.shard.Node.RunID = run
-		looks[i] = &look{target: t, sizes: n.sizes, consumers: n.consumers}
+		_, seen := n.observer.kept[t.shard.Key] // a shard that is new does not wait for its turn
+		looks[i] = &look{target: t, sizes: n.sizes || !seen, consumers: n.consumers || !seen}
 	}
 	return looks
 }

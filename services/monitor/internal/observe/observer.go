@@ -24,7 +24,8 @@ type Config struct {
 	// RoundTimeout bounds a round (4 s); what is not answered by then is unreachable.
 	RoundTimeout time.Duration
 	// MemoryEvery and ConsumersEvery are in which rounds the sizes of shards and the
-	// consumers are asked for: the first one and every so many after it (10).
+	// consumers are asked for: the first one and every so many after it (10). Of a shard
+	// that was not read before they are asked for at once.
 	MemoryEvery, ConsumersEvery int
 	// Pipeline is how many shards are asked at once (64).
 	Pipeline int

@@ -157,7 +157,9 @@ func TestTheCoordinatorMayBeAway(t *testing.T) {
 func TestSizesAndConsumersAreAskedForNowAndThen(t *testing.T) {
 	t.Parallel()
 	rdb := redisproc.Start(t).Client(t)
-	for _, line := range []string{"XGROUP CREATE orders:0 a 0 MKSTREAM", "XADD orders:0 1-0 f v", "XREADGROUP GROUP a c1 STREAMS orders:0 >"} {
+	for _, line := range []string{
+		"XGROUP CREATE orders:0 a 0 MKSTREAM", "XADD orders:0 1-0 f v", "XREADGROUP GROUP a c1 STREAMS orders:0 >", "XADD orders:1 1-0 f v",
+	} {
 		do(t, rdb, line)
 	}
 	sent := watch(rdb)
@@ -189,6 +191,13 @@ func TestWhatIsKeptOfAShardLastsAsLongAsTheShard(t *testing.T) {
 	require.NotNil(t, before.Memory)
 
 	server.Kill()
+	sent := watch(rdb)
+	wide := observerOf(rdb, observe.Config{RoundTimeout: time.Second, Pipeline: 4}, group("orders", "a", 400))
+	for _, shard := range round(t, wide).Streams[0].Shards {
+		require.Equal(t, facts.ProblemUnreachable, shard.Problem)
+	}
+	pipelines, _, _ := sent.taken()
+	require.LessOrEqual(t, pipelines, 2, "who does not answer is not asked a hundred times")
 	away := look()
 	require.Equal(t, facts.ProblemUnreachable, away.Problem)
 	require.Nil(t, away.Memory)
@@ -208,7 +217,10 @@ func TestWhatIsKeptOfAShardLastsAsLongAsTheShard(t *testing.T) {
 	do(t, rdb, "DEL orders:0")
 	require.Equal(t, facts.ProblemMissing, look().Problem)
 	do(t, rdb, "XGROUP CREATE orders:0 a 0 MKSTREAM")
+	do(t, rdb, "XADD orders:0 1-0 f "+strings.Repeat("v", 10_000))
 	again := look()
-	require.Nil(t, again.Memory, "this is another stream")
-	require.Nil(t, again.Groups["a"].Consumers)
+	require.Greater(t, *again.Memory, *before.Memory, "this is another stream, asked for at once")
+	require.NotNil(t, again.Groups["a"].Consumers)
+	do(t, rdb, "XADD orders:0 2-0 f "+strings.Repeat("v", 10_000))
+	require.Equal(t, again.Memory, look().Memory, "which has its turn from then on")
 }
