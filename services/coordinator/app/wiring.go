@@ -12,6 +12,7 @@ import (
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/catalog"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/httpapi"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/loop"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/metrics"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/provision"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/records"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/reshard"
@@ -81,7 +82,10 @@ func memoryClock() func() store.Millis {
 
 // wire builds what serves requests from the store upwards.
 func (a *App) wire(kept store.Archive) {
+	counted := metrics.New(a.registry, a.id)
+	kept = counted.Store(kept)
 	a.loop = loop.New(a.cfg.loop(), kept, nonce, a.log)
+	a.loop.Measure(counted)
 	reshardings := a.reshardings(kept)
 	var shards catalog.Shards
 	if a.cfg.Provisioning.Enabled {
@@ -94,6 +98,7 @@ func (a *App) wire(kept store.Archive) {
 	settings.LeaseTTL = a.cfg.Coordination.StateMutex.ttl()
 	streams := catalog.New(settings, kept, a.loop, shards, nonce, a.log)
 	a.health = &health{app: a, store: kept}
+	metrics.Watch(a.registry, a.id, a.health.state)
 	a.handler = httpapi.New(httpapi.Config{
 		BasePath:    a.cfg.API.BasePath,
 		MaxShards:   a.cfg.Limits.MaxShards,
@@ -102,8 +107,9 @@ func (a *App) wire(kept store.Archive) {
 		Build:       Build(),
 		CallTimeout: callTimeout,
 	}, httpapi.Deps{
-		Heartbeats: a.loop, Catalog: streams, Views: streams, History: streams, Health: a.health, Gate: a.gate, Log: a.log,
-		Reshardings: reshardings, Plans: plans{streams, reshardings}, Repairs: streams, Guard: a.guard(),
+		Heartbeats: a.loop, Catalog: counted.Catalog(streams), Views: counted.Views(streams), History: streams, Health: a.health, Gate: a.gate, Log: a.log,
+		Reshardings: counted.Reshardings(reshardings), Plans: plans{streams, reshardings}, Repairs: streams, Guard: a.guard(),
+		StaleRouting: counted.StaleRouting,
 	})
 }
 

@@ -34,7 +34,8 @@ type Timing struct {
 	HeartbeatInterval, MemberLease, RebalanceTimeout time.Duration
 }
 
-// Deps are the parts that the API stands on. All but Guard, Gate and Log are required.
+// Deps are the parts that the API stands on. All but Guard, Gate, StaleRouting
+// and Log are required.
 type Deps struct {
 	Heartbeats  Heartbeats
 	Catalog     Catalog
@@ -48,6 +49,9 @@ type Deps struct {
 	Guard *Guard
 	// Gate refuses requests while the process terminates; nil never does.
 	Gate *httpx.Gate
+	// StaleRouting is told of a producer whose routing was not the present one any more; nil
+	// is not.
+	StaleRouting func(stream, group string)
 	// Log takes the access log and internal errors; nil discards them.
 	Log *slog.Logger
 }

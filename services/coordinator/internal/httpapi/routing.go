@@ -18,5 +18,9 @@ func (a *api) routing(ctx context.Context, w http.ResponseWriter, r *http.Reques
 		return answer{}, err
 	}
 	found.Shards = orEmpty(found.Shards)
-	return tagged(w, r, found)
+	said, err := tagged(w, r, found)
+	if err == nil && said.status == http.StatusOK && r.Header.Get("If-None-Match") != "" && a.StaleRouting != nil {
+		a.StaleRouting(at.stream, at.group)
+	}
+	return said, err
 }

@@ -21,6 +21,7 @@ func decodeError(key store.Key, err error) error {
 // refusal is the outcome of a heartbeat whose batch failed.
 func (w *worker) refusal(req *protocol.HeartbeatRequest, err error) outcome {
 	if unreadable(err) {
+		w.loop.meter.Unknown()
 		return outcome{response: w.unknown(req)}
 	}
 	return outcome{err: Fault(err)}

@@ -42,6 +42,7 @@ func (l *Loop) Mended(key store.Key) { l.note(key, nil) }
 // evidence against a later one of its name (M1).
 func (l *Loop) Deleted(key store.Key) {
 	l.note(key, nil)
+	l.meter.Deleted(key)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	w := l.workers[key]

@@ -59,6 +59,7 @@ type Loop struct {
 	workers  map[store.Key]*worker
 	problems map[store.Key]error           // groups that fail closed, for health (M6)
 	attend   func(stream string, why Need) // see Attend; nil for nobody
+	meter    Meter
 	closed   bool
 	running  sync.WaitGroup // batches and ticks under way
 	stopTick context.CancelFunc
@@ -76,7 +77,7 @@ func New(cfg Config, s store.Store, nonce func() string, log *slog.Logger) *Loop
 	return &Loop{
 		cfg: cfg, store: s, nonce: nonce, log: log,
 		workers: make(map[store.Key]*worker), problems: make(map[store.Key]error),
-		calls: calls, endCalls: endCalls,
+		calls: calls, endCalls: endCalls, meter: unmeasured{},
 	}
 }
 

@@ -23,10 +23,11 @@ func (w *worker) process(ctx context.Context, batch []*task) {
 	started := clock.Now()
 	for attempt := 0; ; attempt++ {
 		fresh := attempt > 0 || heard.errand != nil || w.needsLoad()
-		out, err := w.attempt(ctx, heard, fresh)
+		out, prev, err := w.attempt(ctx, heard, fresh)
 		switch {
 		case err == nil:
 			w.loop.note(w.key, nil)
+			w.loop.meter.Stepped(stepOf(w.key, prev, heard, out, clock.Since(started)))
 			w.reply(batch, out)
 			w.loop.tellNeeds(w.key, heard.requests, out)
 			return
@@ -37,6 +38,7 @@ func (w *worker) process(ctx context.Context, batch []*task) {
 			w.fail(batch, err)
 			return
 		}
+		w.loop.meter.Conflict(heard.operation(), attempt+1)
 		w.pause(attempt)
 	}
 }
@@ -44,20 +46,20 @@ func (w *worker) process(ctx context.Context, batch []*task) {
 // errNotSteady tells that a cached snapshot is not enough for the decision (E6).
 var errNotSteady = errors.New("decision needs a fresh state")
 
-// attempt runs the core once and stores what it says.
-func (w *worker) attempt(ctx context.Context, heard batched, fresh bool) (group.Output, error) {
+// attempt runs the core once and stores what it says. prev is the state that it began with.
+func (w *worker) attempt(ctx context.Context, heard batched, fresh bool) (out group.Output, prev *group.Group, err error) {
 	ctx, cancel := context.WithTimeout(ctx, w.loop.cfg.CallTimeout)
 	defer cancel()
 	if fresh {
 		if err := w.load(ctx); err != nil {
-			return group.Output{}, err
+			return group.Output{}, nil, err
 		}
 	}
-	out := group.Step(w.loop.cfg.Group, w.snap.g, w.input(heard, fresh))
+	prev = w.snap.g
+	out = group.Step(w.loop.cfg.Group, prev, w.input(heard, fresh))
 	if !fresh && !out.Steady {
-		return group.Output{}, errNotSteady
+		return group.Output{}, nil, errNotSteady
 	}
-	var err error
 	if out.Next != nil {
 		err = w.commit(ctx, out, heard.errand)
 	} else {
@@ -66,7 +68,7 @@ func (w *worker) attempt(ctx context.Context, heard batched, fresh bool) (group.
 	if err == nil {
 		w.seen = group.Sighting{Lineage: w.snap.g.Lineage, Revision: w.snap.version.Revision}
 	}
-	return out, err
+	return out, prev, err
 }
 
 func (w *worker) input(heard batched, fresh bool) group.Input {
@@ -166,6 +168,7 @@ func (w *worker) reply(batch []*task, out group.Output) {
 type batched struct {
 	requests []*protocol.HeartbeatRequest
 	errand   *errand // at most one a batch
+	ticked   bool
 }
 
 func heardIn(batch []*task) batched {
@@ -177,6 +180,7 @@ func heardIn(batch []*task) batched {
 		if t.errand != nil {
 			heard.errand = t.errand
 		}
+		heard.ticked = heard.ticked || t.isTick()
 	}
 	return heard
 }

@@ -57,6 +57,7 @@ func (l *Loop) sweep(ctx context.Context) {
 		l.log.Warn("groups cannot be listed, trying again at the next sweep", "error", err)
 		return
 	}
+	l.meter.Listed(keys)
 	streams := make(map[string][]store.Key)
 	for _, prefix := range l.troubled() {
 		streams[prefix] = nil
