@@ -61,7 +61,7 @@ func (l *loader) variable(name string, variables map[string]string) (key string,
 		return setting.key, strings.TrimRight(string(data), "\r\n"), nil
 	}
 	for _, ignored := range l.source.Ignore {
-		if strings.HasPrefix(name, leaf{key: ignored}.env()+"_") {
+		if env := (leaf{key: ignored}).env(); name == env || strings.HasPrefix(name, env+"_") {
 			return "", nil, nil
 		}
 	}

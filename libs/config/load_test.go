@@ -106,8 +106,8 @@ func TestEveryProblemOfEveryLayerIsToldAtOnce(t *testing.T) {
 		"  event-loop: {interval: 10}", "  audit: {sink: redis}", "  api: {users: [], base-path: [/x]}",
 	)
 	_, err := config.Load(defaults(), config.Source{
-		File: path, Environ: []string{"RSC_REDIS_PROT=1", "RSC_REDIS_TLS=perhaps", "RSC_AUDIT_SINK=none", "OTHER=1"},
-		Ignore: []string{"observe", "audit", "api"},
+		File: path, Environ: []string{"RSC_REDIS_PROT=1", "RSC_REDIS_TLS=perhaps", "RSC_AUDIT_SINK=none", "RSC_AUDITS=x", "RSC_LISTEN=:1", "OTHER=1"},
+		Ignore: []string{"observe", "audit", "api", "listen"},
 	})
 	require.ErrorIs(t, err, config.ErrInvalid)
 	require.ElementsMatch(t, []string{
@@ -116,6 +116,7 @@ func TestEveryProblemOfEveryLayerIsToldAtOnce(t *testing.T) {
 		"coordinator.redis.hots is not a known key, the nearest is coordinator.redis.host",
 		"coordinator.redsi is not a known key, the nearest is coordinator.redis",
 		"the variable RSC_REDIS_PROT stands for no known key, the nearest is RSC_REDIS_PORT",
+		"the variable RSC_AUDITS stands for no known key, the nearest is RSC_REDIS_TLS",
 		"redis.port must be a whole number",
 		"redis.password must be one text; put numbers and the like in quotes",
 		"redis.tls must be true or false",

@@ -79,7 +79,7 @@ func start(t *testing.T, name, program string, args ...string) *process {
 // noMetrics keeps a program from opening its metrics port, whose default is the same for all.
 func noMetrics(program string) []string {
 	switch program {
-	case "coordinator", "standalone":
+	case "coordinator":
 		return []string{"RSC_METRICS_LISTEN="}
 	case "admin-gateway":
 		return []string{"RSC_GATEWAY_METRICS_LISTEN="}

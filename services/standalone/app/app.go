@@ -38,6 +38,9 @@ type Options struct {
 	DemoFor time.Duration
 	// DemoCycle is the time from one leave of the demo's third consumer to the next.
 	DemoCycle time.Duration
+	// MetricsAddr is where the metrics of all parts are served, as host:port; empty has none. An
+	// address in use is said, and nothing else.
+	MetricsAddr string
 	// Started is when the process started; the zero value is now.
 	Started time.Time
 	// Out takes what is for people, Log the rest.

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/redis-stream-coordinator/rsc/libs/telemetry"
 	gateway "github.com/redis-stream-coordinator/rsc/services/admin-gateway/app"
 	coordinator "github.com/redis-stream-coordinator/rsc/services/coordinator/app"
 	monitor "github.com/redis-stream-coordinator/rsc/services/monitor/app"
@@ -16,6 +18,8 @@ import (
 // suite is the gateway with the coordinator and the monitor behind it, while they serve.
 type suite struct {
 	gateway, coordinator, monitor *server
+
+	metrics *telemetry.Server // nil without a metrics port
 }
 
 // serve starts the suite. It outlasts ctx, so that what runs on it can leave.
@@ -47,6 +51,7 @@ func serve(ctx context.Context, o Options, rdb redis.UniversalClient) (*suite, e
 	fmt.Fprintf(o.Out, "standalone: API on %s%s, described at %s/docs\n", s.gateway.url, cfg.Gateway.API.BasePath, s.gateway.url)
 	fmt.Fprintf(o.Out, "standalone: coordinator on %s, changes through the gateway only\n", s.coordinator.url)
 	fmt.Fprintf(o.Out, "standalone: monitor on %s, it looks every %v\n", s.monitor.url, cfg.Monitor.Observe.Interval)
+	s.metrics = measure(ctx, o, door, behind, beside)
 	introduceUsers(o, cfg)
 	return s, nil
 }
@@ -106,7 +111,10 @@ func (s *suite) ended() <-chan struct{} {
 
 // stop ends the parts, the outer one first.
 func (s *suite) stop() error {
-	return errors.Join(s.gateway.stop(), s.monitor.stop(), s.coordinator.stop())
+	err := errors.Join(s.gateway.stop(), s.monitor.stop(), s.coordinator.stop())
+	ending, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	return errors.Join(err, s.metrics.Close(ending))
 }
 
 // server is a part while it serves.

@@ -65,6 +65,8 @@ func DefaultSettings() Settings {
 	s.Monitor.Monitor.Listen = "127.0.0.1:0"
 	s.Monitor.Observe.Interval = time.Second // one small Redis does not mind, and people look at it
 	s.Gateway.Gateway.Listen = "127.0.0.1:8080"
+	// All parts have one metrics port; see Options.
+	s.Coordinator.MetricsListen, s.Monitor.Monitor.MetricsListen, s.Gateway.Gateway.MetricsListen = "", "", ""
 	s.Gateway.API.Dev = true
 	s.Gateway.API.SecureCookies = false
 	s.Gateway.Audit.Sink = gateway.SinkRedis

@@ -18,6 +18,7 @@ func TestRedisIsBroughtOnlyWhereNothingIsSaidAboutOne(t *testing.T) {
 		port    int
 	}{
 		{nil, true, "127.0.0.1", 6379},
+		{[]string{"RSC_LISTEN=127.0.0.1:0", "RSC_METRICS_LISTEN="}, true, "127.0.0.1", 6379},
 		{[]string{"RSC_GATEWAY_LISTEN=127.0.0.1:0"}, true, "127.0.0.1", 6379},
 		{[]string{"RSC_REDIS_HOST=127.0.0.1"}, false, "127.0.0.1", 6379},
 		{[]string{"RSC_REDIS_PORT=7000"}, false, "127.0.0.1", 7000},

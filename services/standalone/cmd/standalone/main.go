@@ -104,6 +104,7 @@ func (c *command) root() *cobra.Command {
 	flags.SortFlags = false
 	flags.StringVar(&c.redis, "redis", "", "Redis to use, for example redis://localhost:6379 (default: bring one along)")
 	flags.StringVar(&c.addr, "addr", "", "address of the API, port 0 takes a free one (default 127.0.0.1:8080)")
+	flags.StringVar(&c.options.MetricsAddr, "metrics-addr", "127.0.0.1:9080", "address of the metrics of all parts, empty has none")
 	flags.BoolVar(&c.options.Demo, "demo", true, "run the demo")
 	flags.DurationVar(&c.options.DemoFor, "demo-for", 0, "end after so long, 0 runs until Ctrl-C")
 	flags.DurationVar(&c.options.DemoCycle, "demo-cycle", 30*time.Second, "how often the third consumer leaves and comes back")

@@ -80,7 +80,7 @@ func start(t *testing.T, environ []string, args ...string) *process {
 	path, err := binary()
 	require.NoError(t, err)
 	p := &process{done: make(chan struct{})}
-	p.cmd = exec.Command(path, append([]string{"--addr", "127.0.0.1:0"}, args...)...)
+	p.cmd = exec.Command(path, append([]string{"--addr", "127.0.0.1:0", "--metrics-addr", "127.0.0.1:0"}, args...)...)
 	p.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir()}, environ...)
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.out
 	require.NoError(t, p.cmd.Start())
