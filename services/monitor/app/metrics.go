@@ -27,6 +27,7 @@ type meter struct {
 	registry  *prometheus.Registry
 	collector *metrics.Collector
 	lease     *metrics.Lease
+	failing   bool // the last renewal failed; read and written by metered only
 }
 
 // measure makes the meter, and has the board tell it of every round. It asks nobody.
@@ -37,7 +38,7 @@ func (a *App) measure() {
 	collector := metrics.New(metrics.Config{MemberSeries: a.cfg.Monitor.MemberSeries, Stale: a.board.stale}, metrics.Deps{
 		Newest: a.board.measured, Holds: lease.Holds, Skipped: a.observer.Skipped, Now: clock.Now,
 	})
-	a.meter = meter{telemetry.NewRegistry("monitor"), collector, lease}
+	a.meter = meter{registry: telemetry.NewRegistry("monitor"), collector: collector, lease: lease}
 	a.meter.registry.MustRegister(collector)
 	a.board.observed = a.metered
 }
@@ -49,11 +50,12 @@ func (a *App) metered(round facts.Round) {
 	ctx, cancel := context.WithTimeout(context.Background(), renewTimeout)
 	defer cancel()
 	held := a.meter.lease.Holds()
-	if err := a.meter.lease.Renew(ctx); err != nil {
+	err := a.meter.lease.Renew(ctx)
+	if err != nil && !a.meter.failing {
 		a.log.Warn("groups, members and shards may be missing from the metrics", "error", err)
-		return
 	}
-	if now := a.meter.lease.Holds(); now != held {
+	a.meter.failing = err != nil
+	if now := a.meter.lease.Holds(); err == nil && now != held {
 		a.log.Info("who shows groups, members and shards in the metrics has changed", "thisMonitor", now)
 	}
 }

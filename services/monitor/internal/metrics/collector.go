@@ -86,11 +86,10 @@ func (c *Collector) Collect(ch chan<- prometheus.Metric) {
 	if !any {
 		return
 	}
-	c.rounds.show(out, look, now)
+	c.rounds.show(out, look, now, c.cfg.Stale)
 	if !holds {
 		return
 	}
-	c.rounds.showUp(out, look, now, c.cfg.Stale)
 	for i := range look.Round.Groups {
 		c.showGroup(out, look, &look.Round.Groups[i], now)
 	}

@@ -64,7 +64,7 @@ func TestRoundIsShownWithItsGroupsMembersAndShards(t *testing.T) {
 		"shard_oldest_unread_age_seconds" + ofShard0: 1, "shard_oldest_pending_age_seconds" + ofShard0: 2, "shard_trimmed_unread" + ofShard0: 0,
 
 		"monitor_lease_held{}": 1, "observation_round_total{}": 2, "observation_round_failed_total{}": 0, "observation_round_skipped_total{}": 0,
-		"observation_round_duration_seconds{}": 0.03, "observation_age_seconds{}": 2, "up{}": 1,
+		"observation_round_duration_seconds{}": 0.03, "observation_age_seconds{}": 2, "monitor_up{}": 1,
 	})
 }
 
@@ -75,10 +75,10 @@ func TestOnlyTheHolderOfTheLeaseShowsMoreThanItself(t *testing.T) {
 	s.holds, s.skipped = false, 3
 	s.publish(roundOf(1))
 	got := s.series()
-	require.Len(t, got, 6)
+	require.Len(t, got, 7)
 	s.shows(map[string]float64{
 		"monitor_lease_held{}": 0, "observation_round_total{}": 1, "observation_round_failed_total{}": 0, "observation_round_skipped_total{}": 3,
-		"observation_round_duration_seconds{}": 0.03, "observation_age_seconds{}": 2,
+		"observation_round_duration_seconds{}": 0.03, "observation_age_seconds{}": 2, "monitor_up{}": 1,
 	})
 }
 
@@ -120,12 +120,12 @@ func TestBrokenShardIsNamedAndShowsNoNumbers(t *testing.T) {
 		"shard_stream_length" + ofShard1:                                    110,
 		"problem_shards{group=billing,problem=WRONG_TYPE,stream=orders}":    1,
 		"problem_shards{group=billing,problem=GROUP_MISSING,stream=orders}": 1,
-		"up{}": 1,
+		"monitor_up{}": 1,
 	})
 	s.hides("trimmed_unread_alarm")
 	round.Streams[0].Shards[0].Problem = facts.ProblemUnreachable
 	s.publish(round)
-	s.shows(map[string]float64{"up{}": 0})
+	s.shows(map[string]float64{"monitor_up{}": 0})
 }
 
 func TestWhileTheCoordinatorIsSilentOnlyWhatRedisSaysIsShown(t *testing.T) {
@@ -136,7 +136,7 @@ func TestWhileTheCoordinatorIsSilentOnlyWhatRedisSaysIsShown(t *testing.T) {
 	silent.Problem = "connection refused"
 	s.publish(silent)
 	s.hides(told()...)
-	s.shows(map[string]float64{"shard_lag" + ofShard0: 4, "up{}": 0, "observation_round_failed_total{}": 1})
+	s.shows(map[string]float64{"shard_lag" + ofShard0: 4, "monitor_up{}": 0, "observation_round_failed_total{}": 1})
 }
 
 func TestGroupThatCannotBeReadIsNamedAndHidesNoOther(t *testing.T) {
@@ -148,7 +148,7 @@ func TestGroupThatCannotBeReadIsNamedAndHidesNoOther(t *testing.T) {
 	})
 	s.publish(round)
 	s.shows(map[string]float64{
-		"group_problem{group=broken,problem=METADATA_CORRUPT,stream=other}": 1, "group_epoch" + ofGroup: 5, "up{}": 0,
+		"group_problem{group=broken,problem=METADATA_CORRUPT,stream=other}": 1, "group_epoch" + ofGroup: 5, "monitor_up{}": 0,
 	})
 	s.hides("group_epoch{group=broken", "members{group=broken", "trimmed_unread_alarm{group=broken")
 }
@@ -243,7 +243,7 @@ func TestMigrationHasAnAgeAndRoundsGrowOld(t *testing.T) {
 	s.publish(round)
 	s.shows(map[string]float64{"migration_active" + ofGroup: 1, "migration_active_age_seconds" + ofGroup: 3602})
 	s.now = s.now.Add(time.Minute)
-	s.shows(map[string]float64{"up{}": 0, "observation_age_seconds{}": 62})
+	s.shows(map[string]float64{"monitor_up{}": 0, "observation_age_seconds{}": 62})
 }
 
 // The names that the original had, with their labels (contract, Metrics).
@@ -252,7 +252,7 @@ func TestMetricsOfTheOriginalAreDescribedWithTheirLabels(t *testing.T) {
 	group, member := "{stream,group}", "{stream,group,member}"
 	reporter, shard := "{stream,group,member,shard}", "{stream,group,shard,stream_key}"
 	contract := map[string]string{
-		"up": "{}", "group_epoch": group, "assignment_epoch": group, "members": "{stream,group,state}",
+		"group_epoch": group, "assignment_epoch": group, "members": "{stream,group,state}",
 		"migration_active": group, "migration_active_age_seconds": group, "revoke_pending": group,
 		"invariant_violations": group, "invariant_violation_total": group,
 		"member_active": member, "member_heartbeat_age_seconds": member, "member_lease_remaining_seconds": member,

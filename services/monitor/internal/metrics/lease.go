@@ -12,10 +12,11 @@ import (
 )
 
 // takeSource takes the lease where nobody has it, or renews one's own, and answers 1; else 0.
-// ARGV: holder, duration in ms.
+// A Redis that is full still renews it, as that takes no memory. ARGV: holder, duration in ms.
 const takeSource = `
 local holder = redis.call('GET', KEYS[1])
-if holder and holder ~= ARGV[1] then return 0 end
+if holder == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
+if holder then return 0 end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return 1`
 

@@ -102,3 +102,19 @@ func TestRedisThatDoesNotAnswerGivesNobodyTheLease(t *testing.T) {
 	require.False(t, lease.Holds())
 	require.NoError(t, lease.Release(t.Context()))
 }
+
+// Metrics matter most when Redis is in trouble.
+func TestFullRedisLeavesTheLeaseWhereItIs(t *testing.T) {
+	t.Parallel()
+	client, clock := dial(t), &watch{}
+	lease := metrics.NewLease(client, leaseKey, time.Minute, clock.now)
+	require.NoError(t, lease.Renew(t.Context()))
+	require.NoError(t, client.ConfigSet(t.Context(), "maxmemory", "1").Err())
+	clock.forward(59 * time.Second)
+	require.NoError(t, lease.Renew(t.Context()))
+	clock.forward(59 * time.Second)
+	require.True(t, lease.Holds())
+	require.NoError(t, lease.Release(t.Context()))
+	require.Error(t, lease.Renew(t.Context()), "it cannot be taken anew")
+	require.False(t, lease.Holds())
+}

@@ -6,7 +6,7 @@ import (
 	"github.com/redis-stream-coordinator/rsc/services/monitor/internal/facts"
 )
 
-// roundFamilies are about the monitor itself. All but up are shown by every monitor.
+// roundFamilies are about the monitor itself. Every monitor shows them.
 type roundFamilies struct {
 	lease, made, blind, skipped, took, age, up family
 }
@@ -22,19 +22,16 @@ func newRoundFamilies(f *families) roundFamilies {
 			"Looks that were left out because the one before took longer than the interval."),
 		took: f.gauge("observation_round_duration_seconds", "How long the last look took."),
 		age:  f.gauge("observation_age_seconds", "Time since the last look was complete."),
-		up: f.gauge("up",
+		up: f.gauge("monitor_up",
 			"1 where the last look was recent and saw all groups and shards, 0 where something could not be observed."),
 	}
 }
 
-func (r roundFamilies) show(out scrape, look Look, now time.Time) {
+func (r roundFamilies) show(out scrape, look Look, now time.Time, stale time.Duration) {
+	age := max(0, now.Sub(look.At))
 	out.put(r.took, look.Round.Took.Seconds())
-	out.put(r.age, max(0, now.Sub(look.At).Seconds()))
-}
-
-func (r roundFamilies) showUp(out scrape, look Look, now time.Time, stale time.Duration) {
-	recent := stale == 0 || now.Sub(look.At) <= stale
-	out.flag(r.up, recent && sawAll(look.Round))
+	out.put(r.age, age.Seconds())
+	out.flag(r.up, (stale == 0 || age <= stale) && sawAll(look.Round))
 }
 
 // sawAll tells whether a round has everything. A shard that is missing is a fact about the
