@@ -3,6 +3,7 @@ module github.com/redis-stream-coordinator/rsc/tools
 go 1.26.0
 
 require (
+	github.com/prometheus/client_golang v1.25.0
 	github.com/redis-stream-coordinator/rsc/libs v0.0.0
 	github.com/redis-stream-coordinator/rsc/libs/testkit v0.0.0
 	github.com/redis/go-redis/v9 v9.23.0
@@ -15,6 +16,25 @@ require (
 )
 
 require (
+	github.com/beorn7/perks v1.0.1 // indirect
+	github.com/go-chi/chi/v5 v5.5.0 // indirect
+	github.com/go-viper/mapstructure/v2 v2.4.0 // indirect
+	github.com/knadh/koanf/maps v0.1.2 // indirect
+	github.com/knadh/koanf/parsers/yaml v1.1.1 // indirect
+	github.com/knadh/koanf/providers/confmap v1.0.1 // indirect
+	github.com/knadh/koanf/v2 v2.4.1 // indirect
+	github.com/mitchellh/copystructure v1.2.0 // indirect
+	github.com/mitchellh/reflectwalk v1.0.2 // indirect
+	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
+	github.com/prometheus/client_model v0.6.3 // indirect
+	github.com/prometheus/common v0.72.0 // indirect
+	github.com/prometheus/procfs v0.22.0 // indirect
+	github.com/swaggest/swgui v1.8.5 // indirect
+	github.com/vearutop/statigz v1.4.0 // indirect
+	google.golang.org/protobuf v1.36.12 // indirect
+)
+
+require (
 	github.com/alicebob/miniredis/v2 v2.40.0 // indirect
 	github.com/cenkalti/backoff/v5 v5.0.3 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
@@ -22,6 +42,9 @@ require (
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/mitchellh/colorstring v0.0.0-20190213212951-d06e56a500db // indirect
 	github.com/oklog/ulid/v2 v2.1.2 // indirect
+	github.com/redis-stream-coordinator/rsc/services/admin-gateway v0.0.0
+	github.com/redis-stream-coordinator/rsc/services/coordinator v0.0.0
+	github.com/redis-stream-coordinator/rsc/services/monitor v0.0.0
 	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/spf13/pflag v1.1.0 // indirect
 	github.com/twmb/murmur3 v1.2.2 // indirect
@@ -39,3 +62,7 @@ replace github.com/redis-stream-coordinator/rsc/libs/testkit => ../libs/testkit
 replace github.com/redis-stream-coordinator/rsc/services/coordinator => ../services/coordinator
 
 replace github.com/redis-stream-coordinator/rsc/services/standalone => ../services/standalone
+
+replace github.com/redis-stream-coordinator/rsc/services/admin-gateway => ../services/admin-gateway
+
+replace github.com/redis-stream-coordinator/rsc/services/monitor => ../services/monitor

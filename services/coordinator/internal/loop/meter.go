@@ -12,6 +12,8 @@ import (
 type Meter interface {
 	// Stepped tells what a batch has led to, after the store has accepted it.
 	Stepped(s Step)
+	// Ticked tells that the loop has looked for what is due and handed it to its groups.
+	Ticked(took time.Duration)
 	// Unknown tells of a heartbeat in a group that does not exist or cannot be read.
 	Unknown()
 	// Conflict tells that the try of an operation, counted from 1, has to be made again.
@@ -49,6 +51,7 @@ func (l *Loop) Measure(with Meter) { l.meter = with }
 type unmeasured struct{}
 
 func (unmeasured) Stepped(Step)         {}
+func (unmeasured) Ticked(time.Duration) {}
 func (unmeasured) Unknown()             {}
 func (unmeasured) Conflict(string, int) {}
 func (unmeasured) Listed([]store.Key)   {}

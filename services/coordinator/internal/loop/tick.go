@@ -35,11 +35,13 @@ func (l *Loop) tick(ctx context.Context) {
 	defer ticker.Stop()
 	var swept time.Time
 	for {
+		began := clock.Now()
 		if swept.IsZero() || clock.Since(swept) >= l.cfg.Sweep {
 			swept = clock.Now()
 			l.sweep(ctx)
 		}
 		l.tickReady()
+		l.meter.Ticked(clock.Since(began))
 		select {
 		case <-ctx.Done():
 			return

@@ -3,6 +3,7 @@ package metrics
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -24,6 +25,8 @@ type Metrics struct {
 
 	rebalanceTime, tickTime, writeTime *telemetry.Timer
 	batch                              prometheus.Histogram
+
+	changedByTime atomic.Bool // a group, since the last tick
 
 	mu      sync.Mutex
 	groups  map[store.Key]bool // those with series
@@ -63,9 +66,9 @@ func (m *Metrics) countGroups() {
 
 // countOwn makes those of the coordinator as a whole.
 func (m *Metrics) countOwn() {
-	m.ticks = counters("tick_total", "Looks at a group for what time has made due, by whether that changed it.", "changed")
+	m.ticks = counters("tick_total", "Looks for what time has made due, by whether a group was changed by the one before.", "changed")
 	m.tickTime = telemetry.NewTimer(telemetry.TimerOpts{
-		Name: "tick_duration", Help: "Seconds of a look at a group for what time has made due.", Labels: []string{"changed"},
+		Name: "tick_duration", Help: "Seconds in which a tick finds what is due and hands it to its groups.", Labels: []string{"changed"},
 	})
 	m.conflicts = counters("state_conflict_total", "Changes that another coordinator was faster than, by try; 10 is any later one.", "operation", "attempt")
 	m.commits = counters("state_commit_total", "Writes of metadata that the store has taken.", "operation")

@@ -51,7 +51,11 @@ func TestStepIsCountedByVerdictAndCause(t *testing.T) {
 		Changes: []group.Change{{Cause: group.CauseExpire}, {Cause: group.CauseExpire}, {Cause: group.CauseCorrection}},
 		Ahead:   1, Changed: true, Reassigned: true, Took: 2 * time.Second,
 	})
+	m.Ticked(time.Millisecond)
 	m.Stepped(loop.Step{Key: billing(), Ticked: true, Took: time.Millisecond})
+	m.Ticked(time.Millisecond)
+	m.Stepped(loop.Step{Key: billing(), Ticked: true, Changed: true, Took: time.Millisecond})
+	m.Ticked(time.Millisecond)
 	m.Unknown()
 	m.Conflict(loop.OperationHeartbeat, 1)
 	m.Conflict(loop.OperationHeartbeat, 99)
@@ -70,9 +74,10 @@ redis_stream_coord_correction_round_total{coordinator="host-1",group="billing",s
 # HELP redis_stream_coord_rebalance_total Changes of the wanted assignment.
 # TYPE redis_stream_coord_rebalance_total counter
 redis_stream_coord_rebalance_total{coordinator="host-1",group="billing",reason="reconcile",stream="orders"} 1
-# HELP redis_stream_coord_tick_total Looks at a group for what time has made due, by whether that changed it.
+# HELP redis_stream_coord_tick_total Looks for what time has made due, by whether a group was changed by the one before.
 # TYPE redis_stream_coord_tick_total counter
-redis_stream_coord_tick_total{changed="false",coordinator="host-1"} 1
+redis_stream_coord_tick_total{changed="false",coordinator="host-1"} 2
+redis_stream_coord_tick_total{changed="true",coordinator="host-1"} 1
 # HELP redis_stream_coord_state_conflict_total Changes that another coordinator was faster than, by try; 10 is any later one.
 # TYPE redis_stream_coord_state_conflict_total counter
 redis_stream_coord_state_conflict_total{attempt="1",coordinator="host-1",operation="heartbeat"} 1

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"strconv"
+	"time"
 
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/group"
@@ -28,11 +29,17 @@ func (m *Metrics) Stepped(s loop.Step) {
 		m.rebalances.WithLabelValues(stream, name, reconcile).Inc()
 		m.rebalanceTime.Observe(s.Took, stream, name, reconcile)
 	}
-	if s.Ticked {
-		changed := strconv.FormatBool(s.Changed)
-		m.ticks.WithLabelValues(changed).Inc()
-		m.tickTime.Observe(s.Took, changed)
+	if s.Ticked && s.Changed {
+		m.changedByTime.Store(true)
 	}
+}
+
+// Ticked counts a tick. The groups carry out what it hands to them after it, so that a change is
+// counted with the tick that comes next.
+func (m *Metrics) Ticked(took time.Duration) {
+	changed := strconv.FormatBool(m.changedByTime.Swap(false))
+	m.ticks.WithLabelValues(changed).Inc()
+	m.tickTime.Observe(took, changed)
 }
 
 func (m *Metrics) changed(stream, name string, cause group.Cause) {

@@ -3,6 +3,9 @@ package main
 import (
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -17,21 +20,14 @@ func TestOnePortShowsTheMetricsOfAllParts(t *testing.T) {
 	redis := redisproc.Start(t)
 	p := start(t, nil, "--demo=false", "--redis", redis.URL())
 	p.says(t, "no demo")
-	_, rest, _ := strings.Cut(p.out.String(), "metrics on ")
-	url, _, _ := strings.Cut(rest, "\n")
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-	require.NoError(t, err)
-	answer, err := http.DefaultClient.Do(request)
-	require.NoError(t, err)
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	require.NoError(t, err)
+	url := p.metrics()
+	text := scrape(t, url)
 	for _, line := range []string{
 		"redis_stream_coord_up{", "redis_stream_coord_audit_waiting 0", `service="monitor"`, `service="gateway"`, `service="coordinator"`,
 	} {
-		require.Contains(t, string(text), line)
+		require.Contains(t, text, line)
 	}
-	require.Equal(t, 1, strings.Count(string(text), "\ngo_goroutines "))
+	require.Equal(t, 1, strings.Count(text, "\ngo_goroutines "))
 
 	// A port in use is said, and the suite goes on.
 	taken := strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/metrics")
@@ -42,4 +38,58 @@ func TestOnePortShowsTheMetricsOfAllParts(t *testing.T) {
 	third := start(t, nil, "--demo=false", "--redis", redis.URL(), "--metrics-addr=")
 	third.says(t, "no demo")
 	require.NotContains(t, third.out.String(), "metrics")
+}
+
+// metrics is where the process says that they are.
+func (p *process) metrics() string {
+	_, rest, _ := strings.Cut(p.out.String(), "metrics on ")
+	url, _, _ := strings.Cut(rest, "\n")
+	return url
+}
+
+func scrape(t *testing.T, url string) string {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	require.NoError(t, err)
+	answer, err := http.DefaultClient.Do(request)
+	require.NoError(t, err)
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	require.NoError(t, err)
+	return string(text)
+}
+
+// told are the metrics of docs/metrics.md with their types.
+func told(t *testing.T) map[string]string {
+	t.Helper()
+	page, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "docs", "metrics.md"))
+	require.NoError(t, err)
+	types := map[string]string{}
+	for _, line := range regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\| ([a-z]+) \\|").FindAllStringSubmatch(string(page), -1) {
+		if types[line[1]] = line[2]; line[2] == "timer" {
+			types[line[1]], types[line[1]+"_max"] = "summary", "gauge"
+		}
+	}
+	return types
+}
+
+// monitor, Prometheus: what a running suite shows is documented, with its type; and what is
+// documented is shown, but for what needs trouble to come about.
+func TestARunningSuiteShowsTheMetricsThatAreDocumented(t *testing.T) {
+	t.Parallel()
+	documented := told(t)
+	p := start(t, nil)
+	p.says(t, "5s produced")
+	text := scrape(t, p.metrics())
+	shown := map[string]string{}
+	for _, line := range regexp.MustCompile(`(?m)^# TYPE (redis_stream_coord_[a-z_]+) ([a-z]+)$`).FindAllStringSubmatch(text, -1) {
+		shown[line[1]] = line[2]
+		require.Equalf(t, documented[line[1]], line[2], "%s in docs/metrics.md", line[1])
+	}
+	rare := regexp.MustCompile("_(failed|stale|ahead|correction_round|conflict|refused|scale_request|state_mutex_busy|expired|unknown|group_problem|problem_shards|drain|violation|progress_age|lag_unknown)")
+	for name := range documented {
+		if !rare.MatchString(name) {
+			require.Containsf(t, shown, name, "documented, and absent")
+		}
+	}
 }
