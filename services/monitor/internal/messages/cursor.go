@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -14,6 +15,8 @@ const (
 	allPrefix  = "all:"
 	tailPrefix = "__rsc_tail__:"
 	lastPage   = "__rsc_last__"
+	// others stands for the index of all shards that a cursor does not name.
+	others = "*"
 )
 
 // maxTail is how many records from the end a tail page may begin.
@@ -69,14 +72,24 @@ func (at *start) readAll(q Query) error {
 		return badCursor(q)
 	}
 	places := placesOf(q.Shards)
+	var rest *redisx.EntryID
 	for part := range strings.SplitSeq(strings.TrimPrefix(q.Cursor, allPrefix), ",") {
 		index, text, _ := strings.Cut(part, "=")
 		place, there := places[index]
 		id, err := redisx.ParseEntryID(text)
-		if !there || err != nil || at.bounds[place] != nil {
+		switch {
+		case err != nil:
 			return badCursor(q)
+		case index == others && rest == nil:
+			rest = &id
+		case !there || at.bounds[place] != nil:
+			return badCursor(q)
+		default:
+			at.bounds[place] = &id
 		}
-		at.bounds[place] = &id
+	}
+	for i, bound := range at.bounds {
+		at.bounds[i] = cmp.Or(bound, rest)
 	}
 	return nil
 }
@@ -90,27 +103,29 @@ func placesOf(shards []facts.Shard) map[string]int {
 	return places
 }
 
-// cursorOf writes how far the shards were read; nil where nothing says so.
-func cursorOf(q Query, bounds []*redisx.EntryID) *string {
-	var text strings.Builder
-	for i, bound := range bounds {
-		switch {
-		case bound == nil:
-			continue
-		case !q.AllShards:
-			id := bound.String()
-			return &id
-		case text.Len() == 0:
-			text.WriteString(allPrefix)
-		default:
-			text.WriteByte(',')
+// cursorOf writes how far the shards were read, rest for those without a bound; nil where
+// nothing says so.
+func cursorOf(q Query, bounds []*redisx.EntryID, rest *redisx.EntryID) *string {
+	if !q.AllShards {
+		if rest = cmp.Or(bounds[0], rest); rest == nil {
+			return nil
 		}
-		text.WriteString(strconv.Itoa(q.Shards[i].Index) + "=" + bound.String())
+		id := rest.String()
+		return &id
 	}
-	if text.Len() == 0 {
+	var parts []string
+	if rest != nil {
+		parts = append(parts, others+"="+rest.String())
+	}
+	for i, bound := range bounds {
+		if bound != nil {
+			parts = append(parts, strconv.Itoa(q.Shards[i].Index)+"="+bound.String())
+		}
+	}
+	if len(parts) == 0 {
 		return nil
 	}
-	cursor := text.String()
+	cursor := allPrefix + strings.Join(parts, ",")
 	return &cursor
 }
 

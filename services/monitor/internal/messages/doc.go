@@ -1,10 +1,11 @@
 // Package messages reads pages of records, of one shard or merged over all shards of a
 // stream by id (monitoring, APIs).
 //
-// A cursor says for every shard how far it was read, so that over all pages every record
-// that was there at the beginning is shown once, whatever is written meanwhile: ids grow
-// within a shard, not across shards. Going BACKWARD nothing appears that is newer than the
-// first page; going FORWARD the pages go on as long as there is more.
+// A cursor says how far the shards were read, so that over all pages every record that was
+// there at the beginning is shown once, whatever is written meanwhile: ids grow within a
+// shard, not across shards. Going FORWARD it names every shard, and the pages go on as long
+// as there is more; going BACKWARD one id serves all shards, and nothing appears that is
+// newer than the pages before.
 //
 // Non-obvious:
 //   - A page may be shorter than its limit and have a next one: it ends early when it gets

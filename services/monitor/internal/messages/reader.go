@@ -154,7 +154,8 @@ func (r *Reader) page(ctx context.Context, q Query, forward bool, bounds []*redi
 		found.add(record)
 	}
 	if w.more() {
-		found.next = cursorOf(q, w.bounds())
+		bounds, rest := w.bounds()
+		found.next = cursorOf(q, bounds, rest)
 	}
 	return found, nil
 }

@@ -32,7 +32,7 @@ func TestCursorsIDsAndDirectionsThatAreNoneAreRefused(t *testing.T) {
 	single.AllShards = false
 	for _, cursor := range []string{
 		"x", "1", "1-", "-1", "1-0-0", "1-0,", "+", "-", "$", "(1-0", "all", "all:", "all:0", "all:0=", "all:0=1", "all:0=x-1", "all:3=1-0",
-		"all:-1=1-0", "all:00=1-0", "all:0=1-0,", "all:,0=1-0", "all:0=1-0,0=2-0", "all:0=1-0 ,1=1-0", "__rsc_tail__:", "__rsc_tail__:-1",
+		"all:-1=1-0", "all:00=1-0", "all:0=1-0,", "all:,0=1-0", "all:0=1-0,0=2-0", "all:0=1-0 ,1=1-0", "all:*", "all:*=", "all:*=1-0,*=2-0", "*=1-0", "__rsc_tail__:", "__rsc_tail__:-1",
 		"__rsc_tail__:x", "__rsc_tail__:99999999999", "__rsc_tail__:10000", "__rsc_last__:0", "1-18446744073709551616", "1-0\r\nFLUSHALL", strings.Repeat("9", 30_000),
 	} {
 		merged.Cursor, single.Cursor = cursor, cursor

@@ -35,7 +35,7 @@ func (r *Reader) tailPage(ctx context.Context, q Query, forward bool, pages int)
 	}
 	slices.Reverse(found.records)
 	if behind > 0 && len(found.records) > 0 {
-		found.next = cursorOf(q, w.behind(edges))
+		found.next = cursorOf(q, w.behind(edges), nil)
 	}
 	return found, nil
 }

@@ -21,6 +21,7 @@ type walk struct {
 	chunk   int // how many records of a shard are read at once at most
 	sources []*source
 	ready   heap.Interface // the sources that have a record
+	last    redisx.EntryID // of the record that was taken last
 }
 
 // walkFrom begins a walk, next to the bounds.
@@ -53,6 +54,7 @@ func (w *walk) more() bool { return w.ready.Len() > 0 }
 func (w *walk) next(ctx context.Context) (record, *source, error) {
 	s, _ := heap.Pop(w.ready).(*source)
 	taken := s.take()
+	w.last = taken.id
 	if s.empty() {
 		if err := refill(ctx, w.redis, w.forward, []*source{s}, w.chunk); err != nil {
 			return record{}, nil, err
@@ -64,22 +66,27 @@ func (w *walk) next(ctx context.Context) (record, *source, error) {
 	return taken, s, nil
 }
 
-// bounds returns how far the shards were read. BACKWARD a shard of which nothing was taken
-// gets a bound too, so that what is written later stays out.
-func (w *walk) bounds() []*redisx.EntryID {
-	bounds := make([]*redisx.EntryID, len(w.sources))
-	for i, s := range w.sources {
-		bounds[i] = s.bound
-		if s.bound != nil || w.forward {
-			continue
+// bounds returns how far the shards were read, rest for those without a bound; there has to
+// be a record that was taken.
+//
+// FORWARD every shard has its own: a later entry may have an id below those of other shards.
+// BACKWARD what is left lies below the last record of all, which keeps cursors short and
+// what is written later out; only shards that have an entry of the same id go on above it.
+func (w *walk) bounds() (bounds []*redisx.EntryID, rest *redisx.EntryID) {
+	bounds = make([]*redisx.EntryID, len(w.sources))
+	if w.forward {
+		for i, s := range w.sources {
+			bounds[i] = s.bound
 		}
-		above := redisx.EntryID{}
-		if len(s.read) > 0 {
-			above = s.top().id.Next()
-		}
-		bounds[i] = &above
+		return bounds, nil
 	}
-	return bounds
+	above := w.last.Next()
+	for i, s := range w.sources {
+		if len(s.read) > 0 && s.top().id == w.last {
+			bounds[i] = &above
+		}
+	}
+	return bounds, &w.last
 }
 
 // queue implements heap.Interface for the sources of a walk.

@@ -221,3 +221,21 @@ func TestShardsThatWereIdleOnTheFirstPageShowNothingNewer(t *testing.T) {
 		require.GreaterOrEqual(t, len(got), 8)
 	}
 }
+
+// TestCursorsOfManyShardsStayShort: 4,096 shards, backward, over all pages.
+func TestCursorsOfManyShardsStayShort(t *testing.T) {
+	t.Parallel()
+	const shards = 4096
+	rdb := redisproc.Start(t).Client(t)
+	fill(t, rdb, "orders", shards, 2*shards)
+	seen := map[string]bool{}
+	follow(t.Context(), t, messages.NewReader(rdb), all("orders", shards, protocol.DirectionBackward, 1000), func(rows []protocol.GrafanaMessageRow) {
+		for _, place := range placesOf(rows) {
+			seen[place] = true
+		}
+		if next := rows[0].PageNextCursor; next != nil {
+			require.Less(t, len(*next), 100)
+		}
+	})
+	require.Len(t, seen, 2*shards)
+}
