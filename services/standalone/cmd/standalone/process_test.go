@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -135,21 +134,30 @@ func requireClean(t *testing.T, p *process) {
 	require.Less(t, p.number(t, `first record handled ([0-9.]+)s after the start`), 20.0, "about 1 s on an idle machine")
 	require.NotContains(t, p.out.String(), "FAULT")
 	produced := p.number(t, `ended after .*: produced (\d+) `)
-	require.Greater(t, produced, 100.0)
+	require.Greater(t, produced, 20.0, "50 a second, once it runs")
 	require.InDelta(t, produced, p.number(t, `ended after .* handled (\d+) `), 0)
 	require.Regexp(t, `ended after .* lost 0 duplicates 0 double readers 0\n`, p.out.String())
 }
 
 func TestDemoKeepsThePromisesWhileAMemberComesAndGoes(t *testing.T) {
 	t.Parallel()
-	p := start(t, nil, "--demo-for", "10s", "--demo-cycle", "4s")
+	p := start(t, nil, "--demo-cycle", "4s")
+	lines := regexp.MustCompile(`(?m)^\d+s produced .* \| \d:.*$`)
+	require.Eventually(t, func() bool { return comesAndGoes(lines.FindAllString(p.out.String(), -1)) }, 2*patience, interval)
+	require.NoError(t, p.cmd.Process.Signal(os.Interrupt))
 	requireClean(t, p)
-	require.Regexp(t, `(?m)^\d+s produced \d+ handled \d+ lag \d+ \|.* \d:demo-c`, p.out.String())
-	lines := regexp.MustCompile(`(?m)^\d+s produced .*$`).FindAllString(p.out.String(), -1)
-	require.GreaterOrEqual(t, len(lines), 7, "a line a second")
-	away := func(line string) bool { return !strings.Contains(line, "demo-c") }
-	require.True(t, slices.ContainsFunc(lines, away), "demo-c was away for some time")
 	require.False(t, alive(int(p.number(t, `redis-server \(pid (\d+)\)`))))
+}
+
+// comesAndGoes tells whether the third consumer was there, away, and there again.
+func comesAndGoes(lines []string) bool {
+	there := 0
+	for _, line := range lines {
+		if strings.Contains(line, "demo-c") == (there%2 == 0) {
+			there++
+		}
+	}
+	return there >= 3
 }
 
 func TestDemoRunsOnTheImitation(t *testing.T) {
