@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/redis-stream-coordinator/rsc/tools/dashboards/query"
 )
 
 // committed is where the dashboards lie that Grafana reads.
@@ -60,6 +62,44 @@ func TestTheProvisioningHasAllFromTheEnvironment(t *testing.T) {
 	require.Regexp(t, `secureJsonData:\n *basicAuthPassword: `, whole.String())
 	for _, uid := range []string{"rsc-prometheus", "rsc-coordinator-api"} {
 		require.Contains(t, whole.String(), "uid: "+uid+"\n", "the dashboards are preset to it")
+	}
+}
+
+// documented are the names of docs/metrics.md with the series that their type gives.
+func documented(t *testing.T) map[string]bool {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "metrics.md"))
+	require.NoError(t, err)
+	of := map[string][]string{
+		"gauge": {""}, "counter": {""}, "timer": {"", "_count", "_sum", "_max"}, "histogram": {"_bucket", "_count", "_sum"},
+	}
+	names := map[string]bool{}
+	for _, line := range regexp.MustCompile("(?m)^\\| `(redis_stream_coord_\\w+)` \\| (\\w+) \\|").FindAllStringSubmatch(string(text), -1) {
+		require.Contains(t, of, line[2], line[1])
+		for _, suffix := range of[line[2]] {
+			names[line[1]+suffix] = true
+		}
+	}
+	require.Greater(t, len(names), 50)
+	return names
+}
+
+// A panel that reads a name nobody exports is empty for ever (monitoring, Grafana).
+func TestTheDashboardsReadDocumentedMetricsOnly(t *testing.T) {
+	t.Parallel()
+	names := documented(t)
+	for _, name := range []string{"process_cpu_seconds_total", "process_resident_memory_bytes", "process_open_fds", "go_goroutines"} {
+		names[name] = true // of every Go process, by the Prometheus library
+	}
+	expressions, err := query.Expressions(committed)
+	require.NoError(t, err)
+	require.Greater(t, len(expressions), 80)
+	for _, expression := range expressions {
+		read := query.Metrics(expression.Text)
+		require.NotEmpty(t, read, expression.Text)
+		for _, name := range read {
+			require.True(t, names[name], "%s, %s: %s is not documented", expression.Dashboard, expression.Panel, name)
+		}
 	}
 }
 

@@ -29,14 +29,15 @@ var dashboardsDir = filepath.Join("..", "..", "grafana", "dashboards")
 // pictured is a standalone with its demo, asked as Grafana does: with the name and password
 // of a user that may read and nothing else.
 type pictured struct {
-	t    *testing.T
-	base string
-	http *http.Client
-	auth map[string]string
+	t       *testing.T
+	base    string // of the API
+	metrics string // of the metrics port
+	http    *http.Client
+	auth    map[string]string
 }
 
-// startPictured starts it, with more flags, and returns when every kind of row is there.
-func startPictured(t *testing.T, flags ...string) *pictured {
+// startPictured starts it, and returns when every kind of row is there.
+func startPictured(t *testing.T) *pictured {
 	t.Helper()
 	t.Cleanup(forgetResult)
 	hashes, err := guardedHashes()
@@ -44,18 +45,17 @@ func startPictured(t *testing.T, flags ...string) *pictured {
 	settings := filepath.Join(t.TempDir(), "standalone.yaml")
 	writeSettings(t, settings, fmt.Sprintf(
 		"coordinator:\n  api:\n    users:\n      - {username: %s, password-hash: %q, roles: [READ]}\n", userViewer, hashes[userViewer]))
-	address := freeAddress(t)
+	address, metrics := freeAddress(t), freeAddress(t)
 	transport := &http.Transport{}
 	t.Cleanup(transport.CloseIdleConnections)
 	p := &pictured{
-		t: t, base: "http://" + address, http: &http.Client{Transport: transport, Timeout: patience},
+		t: t, base: "http://" + address, metrics: "http://" + metrics, http: &http.Client{Transport: transport, Timeout: patience},
 		auth: map[string]string{
 			"Authorization": "Basic " + base64.StdEncoding.EncodeToString([]byte(userViewer+":"+passwordOf(userViewer))),
 		},
 	}
-	one := start(t, "standalone", "standalone", append([]string{
-		"--addr", address, "--config", settings, "--redis", redisproc.Start(t).URL(), "--demo-cycle", "1h",
-	}, flags...)...)
+	one := start(t, "standalone", "standalone", "--addr", address, "--metrics-addr", metrics, "--config", settings,
+		"--redis", redisproc.Start(t).URL(), "--demo-cycle", "1h")
 	require.Eventually(t, func() bool {
 		if one.ended() {
 			return true

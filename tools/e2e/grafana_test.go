@@ -22,6 +22,7 @@ func TestGrafana(t *testing.T) {
 		"the dashboards of the original are answered":        theOriginalIsAnswered,
 		"the messages panel of the original turns its pages": theOriginalTurnsItsPages,
 		"without a name nothing is answered":                 nobodySeesNothing,
+		"the dashboards of the original find their series":   theOriginalFindsItsSeries,
 	} {
 		t.Run(claim, func(t *testing.T) {
 			t.Parallel()

@@ -23,7 +23,9 @@ func internals() board.Dashboard {
 			board.Labels(routeVariable, "Route", requestTimer+"_seconds_count", "route")),
 		Sections: []board.Section{
 			{Title: "Coordinator", Panels: coordinatorGraphs()},
+			{Title: "Store", Panels: storeGraphs()},
 			{Title: "API", Panels: apiGraphs()},
+			{Title: "Gateway", Panels: gatewayGraphs()},
 			{Title: "Monitor", Panels: monitorGraphs()},
 			{Title: "Processes", Panels: processGraphs()},
 		},
@@ -39,12 +41,33 @@ func coordinatorGraphs() []board.Panel {
 		board.Graph("Time of a tick", board.Seconds, "On average, and the longest of late.",
 			ask(average("redis_stream_coord_tick_duration", "coordinator", ofInstance), "{{coordinator}} average"),
 			ask(`max by (coordinator) (redis_stream_coord_tick_duration_seconds_max{`+ofInstance+`})`, "{{coordinator}} longest")),
-		board.Graph("Conflicts", board.PerSecond, "Writes that another coordinator was faster with, and that were done again.",
-			ask(sumRate("redis_stream_coord_state_conflict_total", "operation", ofInstance), "{{operation}}")),
+		board.Graph("Needs somebody", board.Count, "Metadata that cannot be read, and reshardings that do not go on.",
+			ask(`redis_stream_coord_metadata_unreadable{`+ofInstance+`}`, "{{coordinator}} unreadable"),
+			ask(`redis_stream_coord_resharding_stuck{`+ofInstance+`}`, "{{coordinator}} stuck")),
 		board.Graph("Scale requests", board.PerSecond, "Requests to change the number of shards, by what became of them.",
 			ask(sumRate("redis_stream_coord_scale_request_total", "status", ofInstance), "{{status}}")),
 		board.Graph("Routing requests", board.Requests, "Producers that asked which shards there are.",
-			ask(sumRate("redis_stream_coord_producer_routing_request_total", "status", ofInstance), "{{status}}")),
+			ask(sumRate("redis_stream_coord_producer_routing_request_total", "status", ofInstance), "{{status}}"),
+			ask(`sum(`+rate("redis_stream_coord_producer_routing_stale_total", ofInstance)+`)`, "with an old routing")),
+	}
+}
+
+func storeGraphs() []board.Panel {
+	const operation = "{{operation}}"
+	return []board.Panel{
+		board.Graph("Writes", board.PerSecond, "Writes of metadata that the store has taken.",
+			ask(sumRate("redis_stream_coord_state_commit_total", "operation", ofInstance), operation)),
+		board.Graph("Time of a write", board.Seconds, "Average by operation, and the slowest series of each quantile.",
+			ask(average("redis_stream_coord_state_write_duration", "operation", ofInstance), operation),
+			ask(`max by (quantile) (redis_stream_coord_state_write_duration_seconds{`+ofInstance+`})`, "{{quantile}}")),
+		board.Graph("Failed writes", board.PerSecond, "Writes that the store has not taken, and changes that found another one under way.",
+			ask(sumRate("redis_stream_coord_state_write_failed_total", "operation", ofInstance), operation),
+			ask(`sum(`+rate("redis_stream_coord_state_mutex_busy_total", ofInstance)+`)`, "another one under way")),
+		board.Graph("Conflicts", board.PerSecond, "Writes that another coordinator was faster with, and that were done again.",
+			ask(sumRate("redis_stream_coord_state_conflict_total", "operation", ofInstance), "{{operation}}")),
+		board.Graph("Heartbeats in a write", board.Count, "On average: heartbeats of a group that come together are one write.",
+			ask(sumRate("redis_stream_coord_heartbeat_batch_size_sum", "coordinator", ofInstance)+" / "+
+				sumRate("redis_stream_coord_heartbeat_batch_size_count", "coordinator", ofInstance), "{{coordinator}}")),
 	}
 }
 
@@ -61,6 +84,25 @@ func apiGraphs() []board.Panel {
 			ask(average(requestTimer, "route", ofRoute), "{{route}}")),
 		board.Graph("Failures by outcome", board.Requests, "Requests that were refused or failed.",
 			ask(sumRate("redis_stream_coord_api_request_total", "outcome, route", ofRoute+`, outcome!="SUCCESS"`), "{{outcome}} {{route}}")),
+	}
+}
+
+func gatewayGraphs() []board.Panel {
+	return []board.Panel{
+		board.Graph("Refusals", board.Requests, "Requests that the gateway refused itself, and changes of users who ask for too many.",
+			ask(sumRate("redis_stream_coord_gateway_refused_total", "code", ""), "{{code}}"),
+			ask(`sum(`+rate("redis_stream_coord_rate_limited_total", "")+`)`, "rate limit")),
+		board.Graph("Requests under way", board.Count, "By the budget that they count for.",
+			ask(`sum by (kind) (redis_stream_coord_gateway_in_flight)`, "{{kind}}")),
+		board.Graph("Logins that were refused", board.PerSecond, "Wrong passwords, and users who are locked after too many.",
+			ask(sumRate("redis_stream_coord_login_refused_total", "reason", ""), "{{reason}}")),
+		board.Graph("Services that did not answer", board.PerSecond, "Tries at an instance that failed.",
+			ask(sumRate("redis_stream_coord_upstream_failed_total", "service", ""), "{{service}}")),
+		board.Graph("Audit that waits", board.Count, "Records that wait for their sink, and those that no sink has.",
+			ask(`sum(redis_stream_coord_audit_waiting)`, "waiting"),
+			ask(`sum(redis_stream_coord_audit_lost_total)`, "lost")),
+		board.Graph("Audit that failed", board.PerSecond, "Tries to write a record.",
+			ask(`sum(`+rate("redis_stream_coord_audit_failed_total", "")+`)`, "tries")),
 	}
 }
 

@@ -19,10 +19,14 @@ func overview() board.Dashboard {
 
 func overviewNow() []board.Panel {
 	return []board.Panel{
-		board.Stat("Health", board.Count, `min(redis_stream_coord_up)`,
-			"1 when every part says that it is healthy, 0 when one is degraded.").Under(1),
+		board.Stat("Health", board.Count, `min(redis_stream_coord_up or redis_stream_coord_monitor_up)`,
+			"1 when every coordinator and monitor says that it is healthy, 0 when one is degraded.").Under(1),
 		board.Stat("Processes", board.Count, `count(redis_stream_coord_build_info)`,
 			"Processes of the suite that are scraped."),
+		board.Stat("Audit", board.Count, `min(redis_stream_coord_audit_sink_up)`,
+			"1 when the last record of the audit was written, 0 when that failed.").Under(1),
+		board.Stat("Unreadable metadata", board.Count, `max(redis_stream_coord_metadata_unreadable)`,
+			"Streams and groups whose metadata is lost or cannot be read; they fail closed.").From(1, 1),
 		board.Stat("Shards not observed", board.Count, some("redis_stream_coord_problem_shards", "", ""),
 			"Shards that could not be looked at: missing, of another type, without the group, or not to be reached.").From(1, 1),
 		board.Stat("Shards of unknown lag", board.Count, some("redis_stream_coord_lag_unknown_shards", "", ""),
