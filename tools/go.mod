@@ -6,6 +6,9 @@ require (
 	github.com/prometheus/client_golang v1.25.0
 	github.com/redis-stream-coordinator/rsc/libs v0.0.0
 	github.com/redis-stream-coordinator/rsc/libs/testkit v0.0.0
+	github.com/redis-stream-coordinator/rsc/services/admin-gateway v0.0.0
+	github.com/redis-stream-coordinator/rsc/services/coordinator v0.0.0
+	github.com/redis-stream-coordinator/rsc/services/monitor v0.0.0
 	github.com/redis/go-redis/v9 v9.23.0
 	github.com/schollz/progressbar/v3 v3.19.1
 	github.com/spf13/cobra v1.10.2
@@ -42,9 +45,6 @@ require (
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/mitchellh/colorstring v0.0.0-20190213212951-d06e56a500db // indirect
 	github.com/oklog/ulid/v2 v2.1.2 // indirect
-	github.com/redis-stream-coordinator/rsc/services/admin-gateway v0.0.0
-	github.com/redis-stream-coordinator/rsc/services/coordinator v0.0.0
-	github.com/redis-stream-coordinator/rsc/services/monitor v0.0.0
 	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/spf13/pflag v1.1.0 // indirect
 	github.com/twmb/murmur3 v1.2.2 // indirect
