@@ -89,8 +89,8 @@ type Shard struct {
 	Groups map[string]ShardGroup
 }
 
-// Node is where a shard is. ID and slots are of a cluster only. RunID is empty where it is
-// not known in this round; a server that is started anew has another one.
+// Node is where a shard is. ID and slots are of a cluster only. RunID is empty where it
+// is not known yet; a server that is started anew has another one.
 type Node struct {
 	Endpoint            *string
 	ID                  *string

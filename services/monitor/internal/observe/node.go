@@ -9,6 +9,8 @@ import (
 // node asks one server about its shards, one pipeline after the other.
 type node struct {
 	observer         *Observer
+	name             string
+	run              string // the run id, that of an earlier round where this one has not learnt it
 	targets          []target
 	sizes, consumers bool // whether to ask for them in this round
 }
@@ -16,11 +18,13 @@ type node struct {
 // ask fills in the shards. What follows from the answers to one pipeline is asked with the
 // next one.
 func (n *node) ask(ctx context.Context) {
-	run := n.observer.places.runIDOf(ctx, *n.targets[0].shard)
+	if run := n.observer.places.runIDOf(ctx, *n.targets[0].shard); run != "" {
+		n.run = run
+	}
 	var questions []question
 	var away error // why the server is asked nothing more
 	for batch := range slices.Chunk(n.targets, n.observer.cfg.Pipeline) {
-		looks := n.looksAt(batch, run)
+		looks := n.looksAt(batch)
 		for _, l := range looks {
 			questions = append(questions, l.first()...)
 		}
@@ -34,10 +38,10 @@ func (n *node) ask(ctx context.Context) {
 	}
 }
 
-func (n *node) looksAt(batch []target, run string) []*look {
+func (n *node) looksAt(batch []target) []*look {
 	looks := make([]*look, len(batch))
 	for i, t := range batch {
-		t.shard.Node.RunID = run
+		t.shard.Node.RunID = n.run
 		_, seen := n.observer.kept[t.shard.Key] // a shard that is new does not wait for its turn
 		looks[i] = &look{target: t, sizes: n.sizes || !seen, consumers: n.consumers || !seen}
 	}

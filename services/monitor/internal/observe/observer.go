@@ -66,8 +66,9 @@ type Observer struct {
 	turn   chan struct{} // holds a token while no round is in flight
 	groups groupsKeeper
 	places placeKeeper
-	kept   map[string]kept // by shard key
-	alone  bool            // the coordinator was away in the last round
+	kept   map[string]kept   // by shard key
+	runs   map[string]string // run ids by the names of nodes
+	alone  bool              // the coordinator was away in the last round
 	number int64
 
 	skipped atomic.Int64
@@ -84,7 +85,7 @@ func New(cfg Config, deps Deps) *Observer {
 	if deps.Publish == nil {
 		deps.Publish = func(facts.Round) {}
 	}
-	o := &Observer{cfg: cfg.withDefaults(), deps: deps, turn: make(chan struct{}, 1), kept: map[string]kept{}}
+	o := &Observer{cfg: cfg.withDefaults(), deps: deps, turn: make(chan struct{}, 1), kept: map[string]kept{}, runs: map[string]string{}}
 	o.groups.source = deps.Groups
 	o.places.redis = deps.Redis
 	o.turn <- struct{}{}

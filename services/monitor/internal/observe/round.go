@@ -34,10 +34,15 @@ func (o *Observer) ask(ctx context.Context, targets []target) {
 		o.deps.Log.WarnContext(ctx, "shards are where they were in an earlier round", "error", err)
 	}
 	var working sync.WaitGroup
-	for _, n := range o.nodesOf(targets) {
+	nodes := o.nodesOf(targets)
+	for _, n := range nodes {
 		working.Go(func() { n.ask(ctx) })
 	}
 	working.Wait()
+	clear(o.runs)
+	for _, n := range nodes {
+		o.runs[n.name] = n.run
+	}
 }
 
 // nodesOf puts the shards on their nodes, in the order of the shards.
@@ -50,7 +55,7 @@ func (o *Observer) nodesOf(targets []target) []*node {
 		n := at[name]
 		if n == nil {
 			n = &node{
-				observer:  o,
+				observer: o, name: name, run: o.runs[name],
 				sizes:     (o.number-1)%int64(o.cfg.MemoryEvery) == 0,
 				consumers: (o.number-1)%int64(o.cfg.ConsumersEvery) == 0,
 			}

@@ -224,3 +224,21 @@ func TestWhatIsKeptOfAShardLastsAsLongAsTheShard(t *testing.T) {
 	do(t, rdb, "XADD orders:0 2-0 f "+strings.Repeat("v", 10_000))
 	require.Equal(t, again.Memory, look().Memory, "which has its turn from then on")
 }
+
+// TestARunIDThatIsNotLearntInARoundStays: an empty one would pass for another server.
+func TestARunIDThatIsNotLearntInARoundStays(t *testing.T) {
+	t.Parallel()
+	server := redisproc.Start(t)
+	admin := server.Client(t)
+	do(t, admin, "ACL SETUSER watcher on nopass ~* +@all")
+	do(t, admin, "XADD orders:0 1-0 f v")
+	rdb := redis.NewClient(&redis.Options{Addr: server.Addr(), Username: "watcher", Password: "x"})
+	t.Cleanup(func() { _ = rdb.Close() })
+	o := observerOf(rdb, observe.Config{}, group("orders", "a", 1))
+	known := round(t, o).Streams[0].Shards[0].Node.RunID
+	require.Len(t, known, 40)
+	do(t, admin, "ACL SETUSER watcher -info")
+	shard := round(t, o).Streams[0].Shards[0]
+	require.Empty(t, shard.Problem)
+	require.Equal(t, known, shard.Node.RunID)
+}
