@@ -47,7 +47,7 @@ func schemas() map[string]any {
 		"GrafanaGroupRow": protocol.GrafanaGroupRow{}, "GrafanaMemberRow": protocol.GrafanaMemberRow{}, "GrafanaShardRow": protocol.GrafanaShardRow{},
 		"GrafanaAssignmentRow": protocol.GrafanaAssignmentRow{}, "GrafanaMessageRow": protocol.GrafanaMessageRow{},
 		"GrafanaOptionRow": protocol.GrafanaOptionRow{},
-		"AuditResponse": protocol.AuditResponse{}, "AuditHead": protocol.AuditHead{}, "AuditRecord": protocol.AuditRecord{},
+		"AuditResponse":    protocol.AuditResponse{}, "AuditHead": protocol.AuditHead{}, "AuditRecord": protocol.AuditRecord{},
 	}
 }
 

@@ -26,6 +26,12 @@ const (
 	rowsOf  = base + "/grafana"
 )
 
+// document is the API's, read once for all tests.
+var document struct {
+	once sync.Once
+	read *openapitest.Document
+}
+
 // monitor is an API over rounds made by hand.
 type monitor struct {
 	t        *testing.T
@@ -98,7 +104,8 @@ func (m *monitor) publish(round facts.Round) {
 // start serves an API that everybody may ask, before its first round.
 func start(t *testing.T, config httpapi.Config, deps httpapi.Deps) *monitor {
 	t.Helper()
-	m := &monitor{t: t, book: rates.NewBook(time.Minute), document: openapitest.Load(t), reader: &reader{}}
+	document.once.Do(func() { document.read = openapitest.Load(t) })
+	m := &monitor{t: t, book: rates.NewBook(time.Minute), document: document.read, reader: &reader{}}
 	if deps.Guard == nil {
 		deps.Guard = httpapi.NewGuard(nil, true, time.Now)
 	}

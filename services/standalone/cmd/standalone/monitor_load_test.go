@@ -145,7 +145,7 @@ func TestRatesAreTheTruthOfAKnownLoad(t *testing.T) {
 	failed := make(chan error, 1)
 	go func() { failed <- l.run(ctx) }()
 
-	looks := o.looks(ctx)
+	looks := o.looks(func() bool { return ctx.Err() != nil })
 	require.NoError(t, <-failed)
 	var told, was truth
 	for i, look := range looks[1:] {
@@ -173,13 +173,13 @@ func TestRatesAreTheTruthOfAKnownLoad(t *testing.T) {
 	o.breakOne(t)
 }
 
-// looks collects every look until ctx ends.
-func (o *observed) looks(ctx context.Context) []protocol.StreamShardOffsetsResponse {
+// looks collects every look until it is over.
+func (o *observed) looks(over func() bool) []protocol.StreamShardOffsetsResponse {
 	o.t.Helper()
 	var all []protocol.StreamShardOffsetsResponse
-	for ctx.Err() == nil {
+	for !over() {
 		all = append(all, o.offsets(func(r protocol.StreamShardOffsetsResponse) bool {
-			return ctx.Err() != nil || len(all) == 0 || r.ObservedAt.After(all[len(all)-1].ObservedAt.Time)
+			return over() || len(all) == 0 || r.ObservedAt.After(all[len(all)-1].ObservedAt.Time)
 		}))
 	}
 	return all[:len(all)-1] // the last one may be no new one
