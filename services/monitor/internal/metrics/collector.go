@@ -82,8 +82,8 @@ func (c *Collector) Collect(ch chan<- prometheus.Metric) {
 	counted := c.tally.read()
 	out.put(c.rounds.made, float64(counted.rounds))
 	out.put(c.rounds.blind, float64(counted.blind))
-	look, any := c.deps.Newest()
-	if !any {
+	look, found := c.deps.Newest()
+	if !found {
 		return
 	}
 	c.rounds.show(out, look, now, c.cfg.Stale)

@@ -107,6 +107,19 @@ func TestWhatIsNotKnownHasNoSeries(t *testing.T) {
 	})
 }
 
+// F01: a lag that was counted is known, whatever Redis says of it.
+func TestLagThatWasCountedIsNotUnknown(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, metrics.Config{})
+	round := roundOf(1)
+	counted := round.Streams[0].Shards[0].Groups["billing"]
+	counted.Lag = nil
+	round.Streams[0].Shards[0].Groups["billing"] = counted
+	s.publish(round)
+	s.shows(map[string]float64{"shard_lag" + ofShard0: 4})
+	s.hides("lag_unknown_shards")
+}
+
 // F35: one broken key is its own trouble.
 func TestBrokenShardIsNamedAndShowsNoNumbers(t *testing.T) {
 	t.Parallel()

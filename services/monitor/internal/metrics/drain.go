@@ -15,7 +15,7 @@ func newDrainFamilies(f *families) drainFamilies {
 }
 
 func (f drainFamilies) show(out scrape, g *facts.Group, offsets protocol.StreamShardOffsetsResponse) {
-	reasons := map[protocol.DrainReason]int{}
+	reasons := make(map[protocol.DrainReason]int)
 	for i := range offsets.Shards {
 		one := &offsets.Shards[i]
 		if one.Shard.ShardIndex < g.View.ShardCount {

@@ -118,3 +118,21 @@ func TestFullRedisLeavesTheLeaseWhereItIs(t *testing.T) {
 	require.Error(t, lease.Renew(t.Context()), "it cannot be taken anew")
 	require.False(t, lease.Holds())
 }
+
+func TestRenewingMovesTheEndInRedisAndGivingBackTakesNobodyElses(t *testing.T) {
+	t.Parallel()
+	client, clock := dial(t), &watch{}
+	lease := metrics.NewLease(client, leaseKey, time.Minute, clock.now)
+	require.NoError(t, lease.Renew(t.Context()))
+	require.NoError(t, client.PExpire(t.Context(), leaseKey, 20*time.Second).Err())
+	require.NoError(t, lease.Renew(t.Context()))
+	left, err := client.PTTL(t.Context(), leaseKey).Result()
+	require.NoError(t, err)
+	require.Greater(t, left, 40*time.Second)
+
+	require.NoError(t, client.Set(t.Context(), leaseKey, "another", time.Minute).Err(), "a failover has lost the lease")
+	require.NoError(t, lease.Release(t.Context()))
+	holder, err := client.Get(t.Context(), leaseKey).Result()
+	require.NoError(t, err)
+	require.Equal(t, "another", holder)
+}
