@@ -62,12 +62,12 @@ func TestBrokenPartDoesNotHideTheOthers(t *testing.T) {
 func TestOneNameWithTwoTypesIsAnErrorAndTheFirstStays(t *testing.T) {
 	t.Parallel()
 	one, two := prometheus.NewRegistry(), prometheus.NewRegistry()
-	one.MustRegister(prometheus.NewCounter(prometheus.CounterOpts{Name: "a_total", Help: "a"}))
-	two.MustRegister(prometheus.NewGauge(prometheus.GaugeOpts{Name: "a_total", Help: "a"}))
+	one.MustRegister(prometheus.NewHistogram(prometheus.HistogramOpts{Name: "a_bytes", Help: "a"}))
+	two.MustRegister(prometheus.NewGauge(prometheus.GaugeOpts{Name: "a_bytes", Help: "a"}))
 	families, err := Merge(one, two).Gather()
 	require.ErrorIs(t, err, errTypes)
 	require.Len(t, families, 1)
-	require.Equal(t, dto.MetricType_COUNTER, families[0].GetType())
+	require.Equal(t, dto.MetricType_HISTOGRAM, families[0].GetType())
 }
 
 // No label value can end its line or its quotes.

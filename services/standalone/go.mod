@@ -9,7 +9,6 @@ require github.com/redis-stream-coordinator/rsc/libs/testkit v0.0.0
 require (
 	github.com/alicebob/miniredis/v2 v2.40.0
 	github.com/oklog/ulid/v2 v2.1.2
-	github.com/prometheus/client_golang v1.25.0
 	github.com/redis-stream-coordinator/rsc/services/admin-gateway v0.0.0
 	github.com/redis-stream-coordinator/rsc/services/coordinator v0.0.0
 	github.com/redis-stream-coordinator/rsc/services/monitor v0.0.0
@@ -37,6 +36,7 @@ require (
 	github.com/mitchellh/copystructure v1.2.0 // indirect
 	github.com/mitchellh/reflectwalk v1.0.2 // indirect
 	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
+	github.com/prometheus/client_golang v1.25.0 // indirect
 	github.com/prometheus/client_model v0.6.3 // indirect
 	github.com/prometheus/common v0.72.0 // indirect
 	github.com/prometheus/procfs v0.22.0 // indirect

@@ -32,7 +32,7 @@ func page(of []service) string {
 	table(&text, "All services", shared)
 	for _, s := range of {
 		own := slices.DeleteFunc(slices.Clone(s.metrics), func(m metric) bool { return contains(shared, m.name) })
-		table(&text, fmt.Sprintf("%s (`%s`)", s.name, s.place), own)
+		table(&text, fmt.Sprintf("%s (%#q)", s.name, s.place), own)
 	}
 	return text.String()
 }

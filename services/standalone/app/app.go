@@ -105,9 +105,9 @@ func runOn(ctx context.Context, o Options) error {
 		case <-ctx.Done():
 		case <-serving.ended():
 		}
-		return serving.stop()
+		return serving.stop(ctx)
 	}
-	return errors.Join(runDemo(ctx, o, serving.gateway.url, rdb, demoLogin), serving.stop())
+	return errors.Join(runDemo(ctx, o, serving.gateway.url, rdb, demoLogin), serving.stop(ctx))
 }
 
 // dial connects to Redis and sees that it answers.

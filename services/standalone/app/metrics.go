@@ -3,26 +3,15 @@ package app
 import (
 	"context"
 	"fmt"
-
-	"github.com/prometheus/client_golang/prometheus"
+	"net/http"
 
 	"github.com/redis-stream-coordinator/rsc/libs/telemetry"
 )
 
-// measurable is a part that counts what it does.
-type measurable interface {
-	Metrics() prometheus.Gatherer
-}
-
 // measure serves the metrics of all parts on one port. Without one the suite works as well, so
 // a port in use is only said; nil then.
-func measure(ctx context.Context, o Options, parts ...measurable) *telemetry.Server {
-	gatherers := make([]prometheus.Gatherer, len(parts))
-	for i, part := range parts {
-		gatherers[i] = part.Metrics()
-	}
-	place := telemetry.Place{Key: "--metrics-addr", Address: o.MetricsAddr}
-	port, err := telemetry.Start(ctx, place, telemetry.Handler(gatherers...), o.Log)
+func measure(ctx context.Context, o Options, all http.Handler) *telemetry.Server {
+	port, err := telemetry.Start(ctx, telemetry.Place{Key: "--metrics-addr", Address: o.MetricsAddr}, all, o.Log)
 	switch {
 	case err != nil:
 		fmt.Fprintf(o.Out, "standalone: no metrics, %v\n", err)

@@ -51,7 +51,7 @@ func serve(ctx context.Context, o Options, rdb redis.UniversalClient) (*suite, e
 	fmt.Fprintf(o.Out, "standalone: API on %s%s, described at %s/docs\n", s.gateway.url, cfg.Gateway.API.BasePath, s.gateway.url)
 	fmt.Fprintf(o.Out, "standalone: coordinator on %s, changes through the gateway only\n", s.coordinator.url)
 	fmt.Fprintf(o.Out, "standalone: monitor on %s, it looks every %v\n", s.monitor.url, cfg.Monitor.Observe.Interval)
-	s.metrics = measure(ctx, o, door, behind, beside)
+	s.metrics = measure(ctx, o, telemetry.Handler(door.Metrics(), behind.Metrics(), beside.Metrics()))
 	introduceUsers(o, cfg)
 	return s, nil
 }
@@ -110,9 +110,9 @@ func (s *suite) ended() <-chan struct{} {
 }
 
 // stop ends the parts, the outer one first.
-func (s *suite) stop() error {
+func (s *suite) stop(ctx context.Context) error {
 	err := errors.Join(s.gateway.stop(), s.monitor.stop(), s.coordinator.stop())
-	ending, cancel := context.WithTimeout(context.Background(), time.Second)
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	return errors.Join(err, s.metrics.Close(ending))
 }
