@@ -75,6 +75,7 @@ func startPictured(t *testing.T) *pictured {
 
 // in is the same for another test.
 func (p *pictured) in(t *testing.T) *pictured {
+	t.Helper()
 	other := *p
 	other.t = t
 	return &other
@@ -94,6 +95,12 @@ func (p *pictured) rows(path string) []map[string]any {
 	got.decode(p.t, &rows)
 	require.NotNil(p.t, rows, "%s answers null", path)
 	return rows
+}
+
+// textIn returns a field that is a text, "" where it is none.
+func textIn(row map[string]any, field string) string {
+	text, _ := row[field].(string)
+	return text
 }
 
 // selected checks that every row has the columns, each null or of its type.

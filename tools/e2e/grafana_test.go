@@ -108,7 +108,7 @@ func messagesTurnTheirPages(p *pictured) {
 	for range 3 {
 		rows := page()
 		for _, row := range rows {
-			id := row["streamKey"].(string) + " " + row["recordId"].(string)
+			id := textIn(row, "streamKey") + " " + textIn(row, "recordId")
 			require.False(t, seen[id], "%s is on two pages", id)
 			seen[id] = true
 		}
@@ -122,7 +122,7 @@ func messagesTurnTheirPages(p *pictured) {
 
 	chosen["cursor"] = ""
 	one := page()[0]
-	chosen["recordId"] = one["recordId"].(string)
+	chosen["recordId"] = textIn(one, "recordId")
 	found := page()
 	require.NotEmpty(t, found)
 	for _, row := range found {

@@ -19,7 +19,7 @@ func internals() board.Dashboard {
 		UID: uidInternals, Title: "Redis Stream Coordinator / Coordinator internals",
 		Description: "The processes themselves: requests, decisions, conflicts, and what they cost.",
 		Variables: variables(board.Sources(),
-			board.Labels(instanceVariable, "Coordinator", "redis_stream_coord_tick_total", "coordinator"),
+			board.Labels(instanceVariable, "Coordinator", "redis_stream_coord_up", "coordinator"),
 			board.Labels(routeVariable, "Route", requestTimer+"_seconds_count", "route")),
 		Sections: []board.Section{
 			{Title: "Coordinator", Panels: coordinatorGraphs()},

@@ -32,7 +32,7 @@ func overviewNow() []board.Panel {
 		board.Stat("Shards of unknown lag", board.Count, some("redis_stream_coord_lag_unknown_shards", "", ""),
 			"Shards of which Redis does not know how much is unread. Sums over them are unknown too.").From(1, 10),
 		board.Stat("Groups with a loss", board.Count, `sum(redis_stream_coord_trimmed_unread_alarm)`,
-			"Groups for which records were trimmed before they had read them.").From(1, 1),
+			"Groups for which records were trimmed before they had read them, as far as it is known.").From(1, 1),
 		board.Stat("Invariant violations", board.Count, `sum(redis_stream_coord_invariant_violations)`,
 			"Broken promises of the protocol that stand now. Anything but 0 is to be looked at.").From(1, 1),
 		board.Stat("Active reshardings", board.Count, `sum(redis_stream_coord_migration_active)`,
@@ -86,7 +86,7 @@ func overviewGraphs() []board.Panel {
 	return []board.Panel{
 		board.Graph("Unread by group", board.Count, "Records not delivered yet. A line has a gap while one shard's lag is unknown.",
 			ask(whole("redis_stream_coord_shard_lag", "stream, group", ""), "{{stream}} / {{group}}")),
-		board.Graph("Oldest unread by group", board.Seconds, "Age of the oldest record that the group was not given yet.",
+		board.Graph("Oldest unread by group", board.Seconds, "Age of the oldest record that the group was not given yet, as far as it is known.",
 			ask(`max by (stream, group) (redis_stream_coord_shard_oldest_unread_age_seconds)`, "{{stream}} / {{group}}")),
 		board.Graph("Produced by stream", board.PerSecond, "Records that are added in a second.",
 			ask(ofStream("redis_stream_coord_shard_produced_per_second", "stream"), "{{stream}}")),
