@@ -70,6 +70,16 @@ func TestScrapeShowsWhatTheCoordinatorHasDone(t *testing.T) {
 	shows(c, true, `producer_routing_request_total{coordinator="[^"]+",group="billing",status="SUCCESS",stream="orders"} 1`)
 	shows(c, true, `producer_routing_request_total{coordinator="[^"]+",group="none",status="ERROR",stream="none"} 1`)
 
+	for _, tag := range []string{`"of before"`, "*"} { // the second is the present one, whatever it is
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, c.url+ordersURL+"/producer-routing", nil)
+		require.NoError(t, err)
+		request.Header.Set("If-None-Match", tag)
+		answer, err := http.DefaultClient.Do(request)
+		require.NoError(t, err)
+		require.NoError(t, answer.Body.Close())
+	}
+	shows(c, true, `producer_routing_stale_total{coordinator="[^"]+",group="billing",stream="orders"} 1\n`)
+
 	for _, group := range []string{"billing", "shipping"} {
 		status, _ = other.call("GET", "/coord/v1/streams/orders/groups/"+group+"/producer-routing", nil, nil)
 		require.Equal(t, http.StatusOK, status)
@@ -80,6 +90,22 @@ func TestScrapeShowsWhatTheCoordinatorHasDone(t *testing.T) {
 	require.NotContains(t, scraped(c), `group="billing"`)
 	shows(other, false, `group="billing"`)
 	shows(other, true, `group="shipping"`)
+}
+
+// protocol M1: a member that follows a version that the store does not have is counted, and the
+// round that it opens.
+func TestMemberAheadOfTheStoreIsCountedWithItsRound(t *testing.T) {
+	t.Parallel()
+	c := start(t, settings(redisproc.Start(t)), app.Deps{})
+	c.createOrders("billing")
+	a := newMember("ma", ordersURL)
+	settle(c, a)
+	shows(c, false, `client_ahead_total{`)
+	a.version += 5
+	require.NotEqual(t, protocol.StatusOK, a.beat(c).Status)
+	shows(c, true, `client_ahead_total{coordinator="[^"]+",group="billing",stream="orders"} 1\n`)
+	shows(c, true, `correction_round_total{coordinator="[^"]+",group="billing",stream="orders"} 1\n`)
+	shows(c, true, `group_change_total{cause="CORRECTION",coordinator="[^"]+",group="billing",stream="orders"} 1\n`)
 }
 
 func TestDegradedCoordinatorSaysSo(t *testing.T) {
