@@ -63,7 +63,7 @@ func (d Dashboard) Text() ([]byte, error) {
 		"annotations": object{"list": []object{}},
 		"links": []object{{
 			"type": "dashboards", "title": "Redis Stream Coordinator", "tags": []string{Tag},
-			"asDropdown": false, "includeVars": true, "keepTime": true, "targetBlank": false,
+			"icon": "", "tooltip": "", "asDropdown": false, "includeVars": true, "keepTime": true, "targetBlank": false,
 		}},
 		"panels": panels,
 	})

@@ -10,6 +10,7 @@ func (p Panel) options() object {
 		}
 		return object{
 			"colorMode": mode, "graphMode": "none", "justifyMode": "auto", "textMode": "value", "orientation": "auto",
+			"wideLayout": true, "showPercentChange": false, "percentChangeColorMode": "standard",
 			"reduceOptions": object{"calcs": []string{"lastNotNull"}, "fields": "", "values": false},
 		}
 	case KindGraph:
@@ -18,7 +19,9 @@ func (p Panel) options() object {
 			"tooltip": object{"mode": "multi", "sort": "desc"},
 		}
 	case KindTable:
-		return object{"showHeader": true, "cellHeight": "sm", "footer": object{"show": false}}
+		return object{
+			"showHeader": true, "cellHeight": "sm", "frameIndex": 0, "footer": object{"show": false, "reducer": []string{}},
+		}
 	}
 	return object{}
 }
@@ -38,7 +41,7 @@ func (p Panel) defaults() object {
 			"axisSoftMin": 0, "thresholdsStyle": object{"mode": p.thresholdsStyle()},
 		}
 	case KindTable:
-		defaults["custom"] = object{"align": "auto", "filterable": true, "cellOptions": object{"type": "auto"}}
+		defaults["custom"] = object{"align": "auto", "filterable": true, "inspect": true, "cellOptions": object{"type": "auto"}}
 	case KindStat:
 	}
 	return defaults

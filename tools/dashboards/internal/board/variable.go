@@ -54,7 +54,7 @@ func Options(name, label, path string) Variable {
 	return Variable{object{
 		"name": name, "label": label, "type": "query", "datasource": apiSource(), "definition": path,
 		"query":   object{"queryType": "infinity", "query": "", "infinityQuery": query},
-		"refresh": 2, "regex": "", "sort": 0, "hide": 0, "multi": false, "includeAll": false, "options": []object{}, "current": object{},
+		"refresh": 2, "regex": "", "sort": 0, "hide": 0, "multi": false, "includeAll": false, "options": []object{}, "current": nothing(),
 	}}
 }
 
@@ -80,9 +80,8 @@ func Choice(name, label string, values ...string) Variable {
 
 // Input returns a field to write into, empty at first.
 func Input(name, label string) Variable {
-	nothing := object{"selected": true, "text": "", "value": ""}
 	return Variable{object{
-		"name": name, "label": label, "type": "textbox", "query": "", "hide": 0, "current": nothing, "options": []object{nothing},
+		"name": name, "label": label, "type": "textbox", "query": "", "hide": 0, "current": nothing(), "options": []object{nothing()},
 	}}
 }
 
@@ -92,6 +91,9 @@ func Labels(name, label, metric, of string) Variable {
 	return Variable{object{
 		"name": name, "label": label, "type": "query", "datasource": prometheusSource(), "definition": definition,
 		"query":   object{"query": definition, "refId": "variable"},
-		"refresh": 2, "regex": "", "sort": 1, "hide": 0, "multi": false, "options": []object{}, "current": object{},
+		"refresh": 2, "regex": "", "sort": 1, "hide": 0, "multi": false, "options": []object{}, "current": nothing(),
 	}}.AndAll(".*")
 }
+
+// nothing is a choice that is not made yet.
+func nothing() object { return object{"selected": true, "text": "", "value": ""} }
