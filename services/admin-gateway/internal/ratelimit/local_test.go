@@ -108,7 +108,6 @@ func TestAThousandAtOncePassExactlyToTheLimit(t *testing.T) {
 // callers ask at a time. All at once would have some wait for Redis until they are refused.
 const callers = 64
 
-
 // passed has many callers ask, so often in all, and returns how many were answered 202.
 func passed(times int, ask func(i int) int) int64 {
 	var ok atomic.Int64
