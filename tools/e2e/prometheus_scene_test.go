@@ -128,7 +128,6 @@ func (s *scraped) scrape() {
 		": 15s", ": "+scrapedEvery, ": 10s", ": "+scrapedEvery, "- rules/*.yml", "- "+rules+"/*.yml",
 		"localhost:9081", strings.Join(s.metricsPorts["rsc-coordinator"], ", "), "localhost:9080", strings.Join(s.metricsPorts["rsc-gateway"], ", "),
 		"localhost:9082", strings.Join(s.metricsPorts["rsc-monitor"], ", "),
-		"      - targets: [localhost:9083]\n", "      - targets: []\n", // the console is not part of this suite
 	).Replace(string(text))
 	file := filepath.Join(s.t.TempDir(), "prometheus.yml")
 	writeSettings(s.t, file, config)
