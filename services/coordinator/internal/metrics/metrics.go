@@ -43,6 +43,7 @@ func New(registry prometheus.Registerer, id string) *Metrics {
 		registry.MustRegister(vec)
 	}
 	registry.MustRegister(m.rebalanceTime, m.ticks, m.conflicts, m.commits, m.writesFailed, m.busy, m.tickTime, m.writeTime, m.batch)
+	m.busy.WithLabelValues() // what has not happened is 0, and shown
 	return m
 }
 
