@@ -1,6 +1,7 @@
 package reshard_test
 
 import (
+	"context"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 	"github.com/redis-stream-coordinator/rsc/libs/testkit/redisproc"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/provision"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/store/storetest"
 )
 
 // quick is a bench whose leases run out while a test waits.
@@ -94,6 +96,7 @@ func TestL5ShardIsSealedWhenTheSlowerGroupHasReleasedIt(t *testing.T) {
 	slow.idle = false
 	b.keptFor(id, 1, protocol.DrainStillOwned)
 	b.await("the quick group has released it", func() bool { return len(b.drain(id, 1).Owners) == 1 })
+	b.looksAgain()
 	require.Equal(t, []protocol.ShardOwner{{ConsumerGroup: "b", MemberID: "b-1"}}, b.drain(id, 1).Owners)
 	require.Equal(t, protocol.DrainClosing, b.drain(id, 1).Phase)
 	require.Equal(t, "stream", b.rdb.Type(t.Context(), b.key(1)).Val())
@@ -131,6 +134,20 @@ func (b *bench) sealsHeld(name string, index int) *atomic.Bool {
 		return nil
 	}, nil)
 	return early
+}
+
+// looksAgain waits until the driver has taken up the stream three times more.
+func (b *bench) looksAgain() {
+	b.t.Helper()
+	var looks atomic.Int64
+	b.lead.kept.Before(func(_ context.Context, call storetest.Call) error {
+		if call.Op == "Lease" {
+			looks.Add(1)
+		}
+		return nil
+	})
+	b.await("the driver has looked again", func() bool { return looks.Load() >= 3 })
+	b.lead.kept.Before(nil)
 }
 
 // T28: the proof is made once more in the step that renames (L4, L5).
