@@ -51,7 +51,8 @@ func (a Answers) Bytes(w http.ResponseWriter, r *http.Request, status int, data 
 
 // Error answers with a refusal. A *protocol.Error in err's chain decides code, status
 // and text; its cause stays here. Anything else is logged once and answered as
-// INTERNAL_ERROR, without its text. A Retry-After that the header has already is kept.
+// INTERNAL_ERROR, without its text. A Retry-After that the header has already is kept, and so
+// is a WWW-Authenticate; else a 401 asks for a bearer token.
 func (a Answers) Error(w http.ResponseWriter, r *http.Request, err error) {
 	var refusal *protocol.Error
 	if !errors.As(err, &refusal) {
@@ -65,6 +66,9 @@ func (a Answers) Error(w http.ResponseWriter, r *http.Request, err error) {
 	later := fault.Status == http.StatusServiceUnavailable || fault.Status == http.StatusTooManyRequests
 	if later && header.Get("Retry-After") == "" {
 		header.Set("Retry-After", retryAfterSeconds)
+	}
+	if fault.Status == http.StatusUnauthorized && header.Get("WWW-Authenticate") == "" {
+		header.Set("WWW-Authenticate", challenge)
 	}
 	header.Set("Cache-Control", "no-store")
 	header.Del("ETag")

@@ -1,18 +1,15 @@
 package httpapi
 
 import (
-	"errors"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/redis-stream-coordinator/rsc/libs/auth"
+	"github.com/redis-stream-coordinator/rsc/libs/httpx"
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 )
-
-// challenge names the way to authenticate, as RFC 9110 asks for with a 401.
-const challenge = `Bearer realm="redis-stream-coordinator"`
 
 // GuardConfig says whom the coordinator believes (gateway, Authentication).
 type GuardConfig struct {
@@ -75,7 +72,7 @@ func (g *Guard) identify(r *http.Request, d demand) (auth.Principal, error) {
 		return auth.Principal{}, unauthorized(d, "this coordinator has no keys to verify callers by: set api.jwks-url"+
 			" to the gateway's /.well-known/jwks.json, or start it with --dev to take changes from everybody")
 	}
-	token, err := bearer(r.Header)
+	token, err := httpx.Bearer(r.Header)
 	if err != nil {
 		return auth.Principal{}, unauthorized(d, "there is no token with this request").Because(err)
 	}
@@ -127,29 +124,12 @@ func rolesOf(caller auth.Principal) string {
 	return strings.Join(caller.Roles.Names(), ", ")
 }
 
-// bearer returns the token of the one Authorization header that a request may have.
-func bearer(header http.Header) (string, error) {
-	given := header.Values("Authorization")
-	if len(given) != 1 {
-		return "", errors.New("there is not exactly one Authorization header")
-	}
-	scheme, token, _ := strings.Cut(given[0], " ")
-	token = strings.TrimSpace(token)
-	if !strings.EqualFold(scheme, "Bearer") || token == "" {
-		return "", errors.New("the Authorization header has no bearer token")
-	}
-	return token, nil
-}
-
 // guarded lets those through to an endpoint who meet its demand. Nothing of the body has
 // been read until then.
 func (a *api) guarded(d demand) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if err := a.admit(r, d); err != nil {
-				if refusal, ok := errors.AsType[*protocol.Error](err); ok && refusal.Code == protocol.CodeUnauthorized {
-					w.Header().Set("WWW-Authenticate", challenge)
-				}
 				a.answers.Error(w, r, err)
 				return
 			}

@@ -1,17 +1,13 @@
 package httpapi
 
 import (
-	"errors"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/redis-stream-coordinator/rsc/libs/auth"
+	"github.com/redis-stream-coordinator/rsc/libs/httpx"
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 )
-
-// challenge names the way to authenticate, as RFC 9110 asks for with a 401.
-const challenge = `Bearer realm="redis-stream-coordinator"`
 
 // Guard stands before everything that tells of streams: records are somebody's data. It takes
 // the tokens that the gateway makes for the monitor, with the role READ and scopes that reach
@@ -39,7 +35,7 @@ func (g *Guard) identify(r *http.Request) (auth.Principal, error) {
 		return auth.Principal{}, unauthorized("this monitor has no keys to verify callers by: set api.jwks-url" +
 			" to the gateway's /.well-known/jwks.json, or start it with --dev to answer everybody")
 	}
-	token, err := bearer(r.Header)
+	token, err := httpx.Bearer(r.Header)
 	if err != nil {
 		return auth.Principal{}, unauthorized("there is no token with this request").Because(err)
 	}
@@ -67,27 +63,10 @@ func permit(caller auth.Principal, stream string) error {
 	return nil
 }
 
-// bearer returns the token of the one Authorization header that a request may have.
-func bearer(header http.Header) (string, error) {
-	given := header.Values("Authorization")
-	if len(given) != 1 {
-		return "", errors.New("there is not exactly one Authorization header")
-	}
-	scheme, token, _ := strings.Cut(given[0], " ")
-	token = strings.TrimSpace(token)
-	if !strings.EqualFold(scheme, "Bearer") || token == "" {
-		return "", errors.New("the Authorization header has no bearer token")
-	}
-	return token, nil
-}
-
 // guarded lets those through to an endpoint who may ask.
 func (a *api) guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := a.admit(r); err != nil {
-			if refusal, ok := errors.AsType[*protocol.Error](err); ok && refusal.Code == protocol.CodeUnauthorized {
-				w.Header().Set("WWW-Authenticate", challenge)
-			}
 			a.answers.Error(w, r, err)
 			return
 		}
