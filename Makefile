@@ -6,7 +6,8 @@ SHELL := /bin/bash
 # All modules of the workspace as package patterns, for tools that know no "work".
 MODULES = $(shell go list -m -f '{{.Dir}}/...')
 
-# Arguments for what `make run` starts, for example ARGS='--redis redis://db:6379 --demo=false'.
+# Arguments for what `make run` starts, for example ARGS='--redis redis://db:6379 --demo=false',
+# and for the searches of `make explore` and `make explore-nightly`, for example ARGS='-seed 7'.
 ARGS ?=
 # A package hangs when it takes longer than this.
 TEST_TIMEOUT ?= 15m
@@ -35,8 +36,8 @@ test: ## run all tests with the race detector against real Redis processes
 	@scripts/with-test-tools env RSC_TEST_REDIS=process go test -race -timeout $(TEST_TIMEOUT) work
 
 .PHONY: explore
-explore: ## search the group protocol for schedules that break it, and print figures
-	@$(EXPLORE) -states 1000000 -walks 200000 -doubles 2000 -visits 1000 -figures | grep --line-buffered -v '^=== '
+explore: ## search the group protocol for schedules that break it, and print figures (ARGS='-seed …' repeats a run)
+	@$(EXPLORE) -states 1000000 -walks 200000 -doubles 2000 -visits 1000 -figures $(ARGS) | grep --line-buffered -v '^=== '
 
 .PHONY: explore-nightly
 explore-nightly: ## the same with bigger numbers, each part for at most NIGHTLY (1h); go on with ARGS='-seed … -from …'
