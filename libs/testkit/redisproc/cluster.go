@@ -8,6 +8,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"github.com/redis-stream-coordinator/rsc/libs/testkit/freeport"
 )
 
 const slotCount = 16_384
@@ -32,7 +34,7 @@ func StartCluster(t testing.TB, masters int, opts ...Option) *Cluster {
 	}
 	c := &Cluster{}
 	for range masters {
-		bus := freePort(t)
+		bus := freeport.Take(t)
 		c.buses = append(c.buses, bus)
 		c.nodes = append(c.nodes, Start(t, append(clusterArgs(bus), opts...)...))
 	}

@@ -16,7 +16,7 @@ import (
 const (
 	logName    = "redis.log"
 	logTail    = 2_000
-	stopBudget = 10 * time.Second
+	stopBudget = time.Minute
 )
 
 var errNotStopped = errors.New("redis-server did not end after SIGTERM")

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	readyBudget = 20 * time.Second
+	readyBudget = time.Minute
 	readyPoll   = 5 * time.Millisecond
 )
 

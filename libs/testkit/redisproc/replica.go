@@ -7,13 +7,15 @@ import (
 	"testing"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/redis-stream-coordinator/rsc/libs/testkit/freeport"
 )
 
 // AddReplica adds a replica of the i-th master, counted from 0, and returns when it
 // has the master's data and every node knows it. It is no part of Node and Addrs.
 func (c *Cluster) AddReplica(t testing.TB, i int) *Server {
 	t.Helper()
-	bus := freePort(t)
+	bus := freeport.Take(t)
 	replica := Start(t, clusterArgs(bus)...)
 	c.replicas++
 	for _, node := range c.nodes {

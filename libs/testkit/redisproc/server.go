@@ -9,6 +9,8 @@ import (
 	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"github.com/redis-stream-coordinator/rsc/libs/testkit/freeport"
 )
 
 const startTries = 5
@@ -149,7 +151,7 @@ func (s *Server) startProcess() {
 	path := binary(s.t)
 	s.t.Cleanup(s.Kill)
 	for try := 1; ; try++ {
-		s.port = freePort(s.t)
+		s.port = freeport.Take(s.t)
 		err := s.boot(path)
 		if err == nil {
 			return
