@@ -41,6 +41,9 @@ type Claims struct {
 	Scopes []Scope
 	// RequestID is that of the request of an upstream token.
 	RequestID string
+	// Client is the address of who asks, in a token for the console, which asks the gateway in
+	// that one's name; empty in others.
+	Client string
 }
 
 // lastSecond is the end of the year 9999. Later times, and those before 1970, are no token's,
@@ -57,7 +60,7 @@ func (c Claims) check() error {
 		return errors.New("its times are not between 1970 and 9999")
 	case end <= begin:
 		return errors.New("it ends before it begins")
-	case !utf8.ValidString(strings.Join(append([]string{c.ID, c.Subject, c.RequestID}, c.Audience...), "\n")):
+	case !utf8.ValidString(strings.Join(append([]string{c.ID, c.Subject, c.RequestID, c.Client}, c.Audience...), "\n")):
 		return errors.New("a text is not valid UTF-8")
 	}
 	for _, scope := range c.Scopes {
@@ -81,6 +84,7 @@ type payload struct {
 	Roles     []string `json:"roles"`
 	Scopes    []string `json:"scopes,omitempty"`
 	RequestID string   `json:"rid,omitempty"`
+	Client    string   `json:"cli,omitempty"`
 }
 
 // strictly reads a payload by the rules of request bodies: a duplicate key, text in place of
@@ -99,7 +103,7 @@ func (s *strictly) UnmarshalJSON(data []byte) error {
 func (c Claims) payload() payload {
 	p := payload{
 		Issuer: Issuer, Subject: c.Subject, Audience: c.Audience, ExpiresAt: c.ExpiresAt.Unix(), IssuedAt: c.IssuedAt.Unix(),
-		ID: c.ID, Roles: c.Roles.Names(), RequestID: c.RequestID,
+		ID: c.ID, Roles: c.Roles.Names(), RequestID: c.RequestID, Client: c.Client,
 	}
 	for _, scope := range c.Scopes {
 		p.Scopes = append(p.Scopes, string(scope))
@@ -110,7 +114,7 @@ func (c Claims) payload() payload {
 func (p payload) claims() Claims {
 	c := Claims{
 		ID: p.ID, Subject: p.Subject, Audience: p.Audience, IssuedAt: time.Unix(p.IssuedAt, 0).UTC(),
-		ExpiresAt: time.Unix(p.ExpiresAt, 0).UTC(), Roles: RolesOf(p.Roles), RequestID: p.RequestID,
+		ExpiresAt: time.Unix(p.ExpiresAt, 0).UTC(), Roles: RolesOf(p.Roles), RequestID: p.RequestID, Client: p.Client,
 	}
 	for _, scope := range p.Scopes {
 		c.Scopes = append(c.Scopes, Scope(scope))

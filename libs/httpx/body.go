@@ -14,14 +14,29 @@ import (
 // firstBuffer bounds what is set aside on the word of a Content-Length alone.
 const firstBuffer = 8 << 10
 
+// The media types of bodies.
+const (
+	typeJSON = "application/json"
+	typeForm = "application/x-www-form-urlencoded"
+)
+
 // ReadBody returns the body of r, which must say that it is JSON and have at most
 // limit bytes. Refusals are *protocol.Error: UNSUPPORTED_MEDIA_TYPE,
 // PAYLOAD_TOO_LARGE (as soon as it shows, before more is read) or INVALID_REQUEST.
 func ReadBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+	return readBody(w, r, typeJSON, limit)
+}
+
+// ReadForm is ReadBody for what a form of a page posts (application/x-www-form-urlencoded).
+func ReadForm(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+	return readBody(w, r, typeForm, limit)
+}
+
+func readBody(w http.ResponseWriter, r *http.Request, kind string, limit int64) ([]byte, error) {
 	if r.ContentLength == 0 {
 		return nil, protocol.Errorf(protocol.CodeInvalidRequest, "body is empty")
 	}
-	if err := checkMediaType(r.Header); err != nil {
+	if err := checkMediaType(r.Header, kind); err != nil {
 		return nil, err
 	}
 	if r.ContentLength > limit {
@@ -35,17 +50,17 @@ func ReadBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 	return body.Bytes(), nil
 }
 
-func checkMediaType(header http.Header) error {
+func checkMediaType(header http.Header, wanted string) error {
 	if encoding := header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
 		return protocol.Errorf(protocol.CodeUnsupportedMediaType, "Content-Encoding %q is not taken", protocol.Echo(encoding))
 	}
 	given := header.Get("Content-Type")
 	kind, params, err := mime.ParseMediaType(given)
-	if err != nil || kind != "application/json" || len(header.Values("Content-Type")) != 1 {
-		return protocol.Errorf(protocol.CodeUnsupportedMediaType, "Content-Type must be application/json, not %q", protocol.Echo(given))
+	if err != nil || kind != wanted || len(header.Values("Content-Type")) != 1 {
+		return protocol.Errorf(protocol.CodeUnsupportedMediaType, "Content-Type must be %s, not %q", wanted, protocol.Echo(given))
 	}
 	if charset, named := params["charset"]; named && !strings.EqualFold(charset, "utf-8") {
-		return protocol.Errorf(protocol.CodeUnsupportedMediaType, "JSON is UTF-8, not charset %q", protocol.Echo(charset))
+		return protocol.Errorf(protocol.CodeUnsupportedMediaType, "the body is to be UTF-8, not charset %q", protocol.Echo(charset))
 	}
 	return nil
 }

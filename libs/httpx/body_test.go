@@ -99,3 +99,27 @@ func TestReadBodyNamesABrokenBody(t *testing.T) {
 	require.Equal(t, protocol.CodeInvalidRequest, refusal.Code)
 	require.NotContains(t, refusal.Message, "connection lost")
 }
+
+func TestReadFormTakesFormsOnly(t *testing.T) {
+	t.Parallel()
+	for kind, status := range map[string]int{
+		"application/x-www-form-urlencoded":                http.StatusOK,
+		"application/x-www-form-urlencoded; charset=UTF-8": http.StatusOK,
+		"application/json":                                 http.StatusUnsupportedMediaType,
+		"multipart/form-data; boundary=x":                  http.StatusUnsupportedMediaType,
+		"text/plain":                                       http.StatusUnsupportedMediaType,
+		"":                                                 http.StatusUnsupportedMediaType,
+	} {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader("a=1"))
+		r.Header.Set("Content-Type", kind)
+		body, err := httpx.ReadForm(httptest.NewRecorder(), r, 100)
+		if status == http.StatusOK {
+			require.NoError(t, err)
+			require.Equal(t, "a=1", string(body))
+			continue
+		}
+		refusal, ok := errors.AsType[*protocol.Error](err)
+		require.True(t, ok, kind)
+		require.Equal(t, protocol.CodeUnsupportedMediaType, refusal.Code)
+	}
+}

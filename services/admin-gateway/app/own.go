@@ -30,12 +30,16 @@ func (a *App) own(logins *login.Service, answers httpx.Answers) (map[string]http
 		"LOGIN":       http.HandlerFunc(logins.Login),
 		"LOGOUT":      http.HandlerFunc(logins.Logout),
 		"GET_SESSION": http.HandlerFunc(logins.Session),
-		"LIST_AUDIT":  http.HandlerFunc(a.auditor.Query),
-		"OPENAPI":     docs.Spec(),
-		"DOCS":        docs.UI(),
-		"JWKS":        a.jwks(answers),
-		"LIVE":        up(answers),
-		"READY":       a.ready(answers),
+
+		"CONSOLE_LOGIN":  http.HandlerFunc(logins.ConsoleLogin),
+		"CONSOLE_LOGOUT": http.HandlerFunc(logins.ConsoleLogout),
+
+		"LIST_AUDIT": http.HandlerFunc(a.auditor.Query),
+		"OPENAPI":    docs.Spec(),
+		"DOCS":       docs.UI(),
+		"JWKS":       a.jwks(answers),
+		"LIVE":       up(answers),
+		"READY":      a.ready(answers),
 		"VERSION": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			answers.JSON(w, r, http.StatusOK, settings.Build())
 		}),

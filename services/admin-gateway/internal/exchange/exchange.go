@@ -31,6 +31,9 @@ type Exchange struct {
 	Principal auth.Principal
 	// TokenID is the jti of the login token or session, empty for other credentials.
 	TokenID string
+	// FormToken is what the forms of a page have to bring along for this session; empty for
+	// other credentials (reliability, Console, CSRF).
+	FormToken string
 
 	// Code is the error code of the answer where the gateway refused the request itself.
 	Code protocol.Code

@@ -41,7 +41,11 @@ func take(e *exchange.Exchange, w http.ResponseWriter, r *http.Request) error {
 	if e.Route.MaxBody == 0 {
 		return refuseBody(r)
 	}
-	body, err := httpx.ReadBody(w, r, e.Route.MaxBody)
+	readBody := httpx.ReadBody
+	if e.Route.Form {
+		readBody = httpx.ReadForm
+	}
+	body, err := readBody(w, r, e.Route.MaxBody)
 	if err != nil {
 		return err
 	}

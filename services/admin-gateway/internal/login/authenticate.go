@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/netip"
+	"net/url"
 	"strings"
 
 	"github.com/redis-stream-coordinator/rsc/libs/auth"
@@ -46,22 +48,27 @@ func (s *Service) Stage(next http.Handler) http.Handler {
 			}
 		}
 		if err == nil {
-			err = s.checkOrigin(r, e.Route, who)
+			err = s.checkOrigin(r, e, who)
 		}
 		if err != nil {
 			s.refuse(w, r, err)
 			return
 		}
 		e.Principal, e.TokenID = who.principal, who.claims.ID
+		if from, err := netip.ParseAddr(who.claims.Client); err == nil {
+			e.Client.Address = from // the console asks for a browser
+		}
+		if who.session {
+			e.FormToken = s.deps.Session.CSRF(who.claims.ID)
+		}
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), identityKey{}, who)))
 	})
 }
 
 // anybody tells that who asks does not matter to a route, so that a credential is not looked
-// at. A login is the only public route of the gateway that something is posted to.
+// at.
 func (s *Service) anybody(asked route.Route) bool {
-	posted := asked.Method == http.MethodPost && asked.Service == route.Gateway
-	return (asked.Access.Public && posted) || s.openToMembers(asked)
+	return asked.Access.Login || s.openToMembers(asked)
 }
 
 func (s *Service) openToMembers(asked route.Route) bool {
@@ -144,18 +151,43 @@ func (s *Service) byPassword(r *http.Request, e *exchange.Exchange) (identity, e
 // checkOrigin refuses changes that another site's page has made a browser ask for
 // (reliability, Console, CSRF), and what such a page posts where no credential is needed: it
 // could log somebody in as another. Tokens are sent by nobody but who has them.
-func (s *Service) checkOrigin(r *http.Request, asked route.Route, who identity) error {
+func (s *Service) checkOrigin(r *http.Request, e *exchange.Exchange, who identity) error {
+	asked := e.Route
 	safe := r.Method == http.MethodGet || r.Method == http.MethodHead
 	if (safe && !asked.Mutation) || (!who.ambient && !asked.Access.Public) {
 		return nil
 	}
-	if err := s.origins.Check(r); err != nil {
-		return protocol.Errorf(protocol.CodeForbidden, "request comes from a page of another origin").Because(err)
+	if err := s.sameOrigin(r); err != nil {
+		return err
 	}
-	if who.session && !s.deps.Session.own(r, who.claims.ID) {
+	if who.session && !s.deps.Session.own(formTokenOf(r, e), who.claims.ID) {
 		return protocol.Errorf(protocol.CodeForbidden, "a change by session needs the header %s of GET monitoring/session", HeaderCSRF)
 	}
 	return nil
+}
+
+func (s *Service) sameOrigin(r *http.Request) error {
+	if err := s.origins.Check(r); err != nil {
+		return protocol.Errorf(protocol.CodeForbidden, "request comes from a page of another origin").Because(err)
+	}
+	return nil
+}
+
+// formTokenOf returns what a request proves its page by: a header, or a field of the form that
+// it posts. It is empty where there is none, or more than one.
+func formTokenOf(r *http.Request, e *exchange.Exchange) string {
+	given := r.Header.Values(HeaderCSRF)
+	if len(given) == 0 && e.Route.Form {
+		values, err := url.ParseQuery(string(e.Body))
+		if err != nil {
+			return ""
+		}
+		given = values[FieldCSRF]
+	}
+	if len(given) != 1 {
+		return ""
+	}
+	return given[0]
 }
 
 // over is what is said of a token or session whatever is wrong with it.

@@ -39,7 +39,7 @@ const (
 
 // routes that tests ask for.
 var (
-	loginRoute   = route.Route{Operation: "LOGIN", Method: http.MethodPost, Service: route.Gateway, Access: route.Access{Public: true}}
+	loginRoute   = route.Route{Operation: "LOGIN", Method: http.MethodPost, Service: route.Gateway, Access: route.Access{Public: true, Login: true}}
 	logoutRoute  = route.Route{Operation: "LOGOUT", Method: http.MethodPost, Service: route.Gateway}
 	sessionRoute = route.Route{Operation: "GET_SESSION", Method: http.MethodGet, Service: route.Gateway, Access: route.Access{Public: true}}
 	readRoute    = route.Route{Operation: "GET_STREAM", Method: http.MethodGet, Service: route.Coordinator, Access: route.Access{Roles: auth.Read}, Stream: "orders"}
@@ -220,6 +220,10 @@ func (g *gate) ask(t testing.TB, a asked) said {
 			g.Logout(w, r)
 		case "GET_SESSION":
 			g.Session(w, r)
+		case "CONSOLE_LOGIN":
+			g.ConsoleLogin(w, r)
+		case "CONSOLE_LOGOUT":
+			g.ConsoleLogout(w, r)
 		}
 	})
 	recorder := httptest.NewRecorder()

@@ -20,16 +20,14 @@ const clockSlack = time.Minute
 // body.
 func (s *Service) Login(w http.ResponseWriter, r *http.Request) {
 	e := exchange.Of(r.Context())
-	asked, err := s.decode(e.Body)
+	asked, err := s.decoder.Decode(e.Body)
 	if err != nil {
 		s.refuse(w, r, err)
 		return
 	}
-	from := e.Client.Address
-	principal, err := s.passwords.check(r.Context(), asked.Username, asked.Password, from, false)
+	principal, err := s.admitted(r, asked)
 	if err != nil {
-		s.noteRefusal(r, asked.Username, err)
-		s.refuse(w, r, wrongPassword(err))
+		s.refuse(w, r, err)
 		return
 	}
 	claims := s.Claims(principal)
@@ -39,7 +37,7 @@ func (s *Service) Login(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	e.Principal = principal
-	s.log.InfoContext(r.Context(), "logged in", "user", principal.Name, "address", from.String(), "tokenId", claims.ID)
+	s.log.InfoContext(r.Context(), "logged in", "user", principal.Name, "address", e.Client.Address.String(), "tokenId", claims.ID)
 	s.answers.JSON(w, r, http.StatusOK, protocol.LoginResponse{
 		AccessToken: token, TokenType: "Bearer", ExpiresAt: protocol.Timestamp{Time: claims.ExpiresAt},
 		ExpiresInSeconds: int64(claims.ExpiresAt.Sub(claims.IssuedAt) / time.Second), Roles: principal.Roles.Names(),
@@ -60,19 +58,17 @@ func (s *Service) Claims(principal auth.Principal) auth.Claims {
 	return claims
 }
 
-func (s *Service) decode(body []byte) (protocol.LoginRequest, error) {
-	asked, err := s.decoder.Decode(body)
+// complete refuses what cannot be a name with its password.
+func complete(asked protocol.LoginRequest) error {
 	switch {
-	case err != nil:
-		return asked, err
 	case asked.Username == "":
-		return asked, protocol.Errorf(protocol.CodeInvalidRequest, "username is empty")
+		return protocol.Errorf(protocol.CodeInvalidRequest, "username is empty")
 	case asked.Password == "":
-		return asked, protocol.Errorf(protocol.CodeInvalidRequest, "password is empty")
+		return protocol.Errorf(protocol.CodeInvalidRequest, "password is empty")
 	case len(asked.Password) > auth.MaxPassword:
-		return asked, protocol.Errorf(protocol.CodeInvalidRequest, "password has more than %d bytes", auth.MaxPassword)
+		return protocol.Errorf(protocol.CodeInvalidRequest, "password has more than %d bytes", auth.MaxPassword)
 	}
-	return asked, nil
+	return nil
 }
 
 // noteRefusal logs a refused password. A name that is no user's may be a password in the
@@ -101,16 +97,24 @@ func (s *Service) Logout(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, protocol.Errorf(protocol.CodeInvalidRequest, "only a token or a session can be logged out, and the request came with neither"))
 		return
 	}
-	until := with.claims.ExpiresAt.Add(auth.Leeway + clockSlack)
-	if err := s.deps.Revoked.Revoke(r.Context(), with.claims.ID, until); err != nil {
+	if err := s.end(r, with); err != nil {
 		s.refuse(w, r, err)
 		return
 	}
 	if with.session {
 		s.ClearSession(w)
 	}
-	s.log.InfoContext(r.Context(), "logged out", "user", with.claims.Subject, "tokenId", with.claims.ID)
 	s.answers.JSON(w, r, http.StatusOK, protocol.LogoutResponse{LoggedOut: true})
+}
+
+// end makes a token or session end before its time.
+func (s *Service) end(r *http.Request, with identity) error {
+	until := with.claims.ExpiresAt.Add(auth.Leeway + clockSlack)
+	if err := s.deps.Revoked.Revoke(r.Context(), with.claims.ID, until); err != nil {
+		return err
+	}
+	s.log.InfoContext(r.Context(), "logged out", "user", with.claims.Subject, "tokenId", with.claims.ID)
+	return nil
 }
 
 // Session answers GET monitoring/session: who the gateway takes the caller for. The answer to

@@ -65,7 +65,7 @@ func New(cfg Config, deps Deps) *Service {
 	}
 	return &Service{
 		cfg: cfg, deps: deps, log: httpx.Logger(deps.Log), answers: httpx.NewAnswers(deps.Log),
-		verifier:  newVerified(auth.NewVerifier(deps.Ring, deps.Now, auth.AudienceAPI), deps.Now),
+		verifier:  newVerified(auth.NewVerifier(deps.Ring, deps.Now, auth.AudienceAPI, auth.AudienceWeb), deps.Now),
 		passwords: newPasswords(deps.Users, NewLockout(deps.Now), deps.Now),
 		decoder:   httpx.NewDecoder[protocol.LoginRequest](),
 		origins:   http.NewCrossOriginProtection(),

@@ -23,6 +23,8 @@ const (
 	securePrefix  = "__Host-"
 	// HeaderCSRF names the header that proves that a page of the gateway's own asks.
 	HeaderCSRF = "X-CSRF-Token"
+	// FieldCSRF names the field of a page's form that proves the same.
+	FieldCSRF = "csrf"
 )
 
 // What the keys of sessions are derived for.
@@ -123,16 +125,12 @@ func (s *Session) Open(value string) (auth.Claims, error) {
 // CSRF returns the value of HeaderCSRF that belongs to the session of an id.
 func (s *Session) CSRF(id string) string { return formToken(s.csrf[0], id) }
 
-// own tells whether a request that comes with a session is one that a page of the gateway's
-// own has made. While a rotation lasts, the page may be one of a replica with the secret of
-// before.
-func (s *Session) own(r *http.Request, id string) bool {
-	given := r.Header.Values(HeaderCSRF)
-	if len(given) != 1 {
-		return false
-	}
+// own tells whether what a request proves its page by is that of a page of the gateway's own,
+// for the session of an id. While a rotation lasts, the page may be one of a replica with the
+// secret of before.
+func (s *Session) own(given, id string) bool {
 	for _, key := range s.csrf {
-		if subtle.ConstantTimeCompare([]byte(given[0]), []byte(formToken(key, id))) == 1 {
+		if subtle.ConstantTimeCompare([]byte(given), []byte(formToken(key, id))) == 1 {
 			return true
 		}
 	}

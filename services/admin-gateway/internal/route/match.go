@@ -71,7 +71,7 @@ func pick(byMethod map[string]*endpoint, method string) *endpoint {
 func (e *endpoint) route() Route {
 	return Route{
 		Operation: e.operation, Pattern: e.pattern, Method: e.method, Access: e.access, Service: e.service,
-		Mutation: e.mutation, MaxBody: e.maxBody, Streams: e.streams,
+		Mutation: e.mutation, MaxBody: e.maxBody, Form: e.form, Streams: e.streams,
 	}
 }
 

@@ -34,7 +34,8 @@ func TestEveryEndpointIsKnownWithItsServiceAndRights(t *testing.T) {
 		admin          = 64 << 10
 	)
 	read, write := route.Access{Roles: auth.Read}, route.Access{Roles: auth.Write}
-	public, member := route.Access{Public: true}, route.Access{Roles: auth.Member, MemberAPI: true}
+	public, login := route.Access{Public: true}, route.Access{Public: true, Login: true}
+	member := route.Access{Roles: auth.Member, MemberAPI: true}
 	tests := []struct {
 		method, path string
 		service      route.Service
@@ -63,7 +64,7 @@ func TestEveryEndpointIsKnownWithItsServiceAndRights(t *testing.T) {
 		{post, group + "/heartbeats", route.Coordinator, member, false, 256 << 10},
 		{get, group + "/producer-routing", route.Coordinator, route.Access{Roles: auth.Member | auth.Read, MemberAPI: true}, false, 0},
 
-		{post, base + "/auth/login", route.Gateway, public, false, 16 << 10},
+		{post, base + "/auth/login", route.Gateway, login, false, 16 << 10},
 		{post, base + "/auth/logout", route.Gateway, route.Access{}, false, 0},
 		{get, base + "/audit", route.Gateway, read, false, 0},
 		{get, base + "/monitoring/session", route.Gateway, public, false, 0},
@@ -76,7 +77,11 @@ func TestEveryEndpointIsKnownWithItsServiceAndRights(t *testing.T) {
 		{get, "/version", route.Gateway, public, false, 0},
 		{get, "/console", route.Web, public, false, 0},
 		{get, "/console/streams/orders:eu", route.Web, public, false, 0},
-		{post, "/console/login", route.Web, public, false, admin},
+		{get, "/console/login", route.Web, public, false, 0},
+		{get, "/console/live", route.Web, public, false, 0},
+		{post, "/console/login", route.Gateway, login, false, 16 << 10},
+		{post, "/console/logout", route.Gateway, public, false, 16 << 10},
+		{post, "/console/streams/orders:eu/scale", route.Web, public, false, admin},
 
 		{get, base + "/monitoring/health", route.Coordinator, read, false, 0},
 		{get, base + "/monitoring/compatibility", route.Coordinator, read, false, 0},
@@ -109,7 +114,8 @@ func TestEveryEndpointIsKnownWithItsServiceAndRights(t *testing.T) {
 		require.Equal(t, test.method, found.Method)
 		require.Equal(t, test.path, found.Path)
 		require.NotEmpty(t, found.Operation)
-		require.Equal(t, strings.HasSuffix(test.path, "/monitoring/stream"), found.Streams, test.path)
+		require.Equal(t, strings.HasSuffix(test.path, "/monitoring/stream") || test.path == "/console/live", found.Streams, test.path)
+		require.Equal(t, test.method == post && strings.HasPrefix(test.path, "/console/"), found.Form, test.path)
 	}
 }
 

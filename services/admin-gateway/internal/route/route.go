@@ -23,6 +23,8 @@ const (
 type Access struct {
 	// Public needs no credential.
 	Public bool
+	// Login marks what somebody logs in by: no credential is looked at.
+	Login bool
 	// Roles are those of which a caller needs one; none with Public, or where a credential of
 	// any kind is enough.
 	Roles auth.Roles
@@ -50,6 +52,8 @@ type Route struct {
 	DryRun bool
 	// MaxBody is the largest body in bytes, 0 where the route takes none (wire contract).
 	MaxBody int64
+	// Form marks a body that a form of a page posts, in place of JSON.
+	Form bool
 	// Streams marks answers without an end, which are passed on as they come.
 	Streams bool
 

@@ -54,6 +54,7 @@ func New(config Config) *Table {
 	}
 	t := &Table{keyPrefix: config.KeyPrefix, root: &node{}}
 	t.root.addAll("", rootEndpoints())
+	t.root.addAll("", consoleEndpoints())
 	base := strings.TrimSuffix(config.BasePath, "/")
 	t.root.addAll(base, streamEndpoints())
 	t.root.addAll(base, memberEndpoints())
@@ -70,6 +71,7 @@ type endpoint struct {
 	access   Access
 	mutation bool
 	maxBody  int64
+	form     bool
 	streams  bool
 	// names tells that the service reads streamPrefix and consumerGroup of the query, so that
 	// rights go by them.
@@ -113,11 +115,34 @@ func rootEndpoints() []endpoint {
 		public("LIVE", http.MethodGet, "/healthz", Gateway, 0),
 		public("READY", http.MethodGet, "/readyz", Gateway, 0),
 		public("VERSION", http.MethodGet, "/version", Gateway, 0),
-		// The console knows its users by their session.
+	}
+}
+
+// consoleEndpoints are the pages of the console, which knows its users by their session, and
+// what its forms post. Sessions begin and end here.
+func consoleEndpoints() []endpoint {
+	live := public("CONSOLE_LIVE", http.MethodGet, "/console/live", Web, 0)
+	live.streams = true
+	return []endpoint{
 		public("CONSOLE", http.MethodGet, "/console", Web, 0),
 		public("CONSOLE", http.MethodGet, "/console"+tailPart, Web, 0),
-		public("CONSOLE_ACTION", http.MethodPost, "/console"+tailPart, Web, maxAdmin),
+		public("CONSOLE", http.MethodGet, "/console/login", Web, 0),
+		login(form("CONSOLE_LOGIN", "/console/login", Gateway, maxLogin)),
+		form("CONSOLE_LOGOUT", "/console/logout", Gateway, maxLogin),
+		form("CONSOLE_ACTION", "/console"+tailPart, Web, maxAdmin),
+		live,
 	}
+}
+
+func form(operation, pattern string, by Service, maxBody int64) endpoint {
+	e := public(operation, http.MethodPost, pattern, by, maxBody)
+	e.form = true
+	return e
+}
+
+func login(e endpoint) endpoint {
+	e.access.Login = true
+	return e
 }
 
 func streamEndpoints() []endpoint {
@@ -167,7 +192,7 @@ func memberEndpoints() []endpoint {
 // gatewayEndpoints are those that the gateway answers itself.
 func gatewayEndpoints() []endpoint {
 	return []endpoint{
-		public("LOGIN", http.MethodPost, "/auth/login", Gateway, maxLogin),
+		login(public("LOGIN", http.MethodPost, "/auth/login", Gateway, maxLogin)),
 		// Without roles, a credential of any kind is enough.
 		{operation: "LOGOUT", method: http.MethodPost, pattern: "/auth/logout", service: Gateway},
 		public("GET_SESSION", http.MethodGet, "/monitoring/session", Gateway, 0),
