@@ -15,7 +15,7 @@ type Admin struct{ api *api.Client }
 
 // Admin returns the administration of c's coordinator. It is safe for use by several
 // goroutines and needs no closing.
-func (c *Client) Admin() *Admin { return &Admin{api: c.api} }
+func (c *Client) Admin() *Admin { return &Admin{api: c.api.Traced(c.tracer)} }
 
 // CreateStream creates a stream with its groups; without any it gets one that is named as
 // the prefix, with '-' for ':'.

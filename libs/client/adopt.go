@@ -45,12 +45,13 @@ func (r *reader) claim(entries []shardkey.Entry) error {
 		if !r.mayStart() {
 			return errGivenUp
 		}
+		began := r.spans.now()
 		records, lost, err := r.shardKey.Claim(r.ctx, entries[:together])
 		if err != nil {
 			return err
 		}
 		r.lost(lost)
-		if err := r.deliverAll(records); err != nil {
+		if err := r.deliverAll(records, r.spans.reads(r.ctx, began, records)); err != nil {
 			return err
 		}
 		entries = entries[together:]

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 
 	"github.com/redis/go-redis/v9"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/redis-stream-coordinator/rsc/libs/client/internal/api"
 )
@@ -16,6 +17,7 @@ type Client struct {
 	gateway *api.Client // for logins, nil when there are none
 	redis   redis.UniversalClient
 	log     *slog.Logger
+	tracer  trace.Tracer // nil makes no spans
 }
 
 // New returns a Client; it does not connect. It fails when opts.CoordinatorURL is not an
@@ -28,7 +30,7 @@ func New(opts Options) (*Client, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	c := &Client{redis: opts.Redis, log: log}
+	c := &Client{redis: opts.Redis, log: log, tracer: newTracer(opts.TracerProvider)}
 	credential := opts.token()
 	if opts.Login != nil {
 		gateway, err := api.New(opts.gateway())

@@ -10,8 +10,10 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/redis-stream-coordinator/rsc/libs/client/internal/shardkey"
+	"github.com/redis-stream-coordinator/rsc/libs/client/internal/tracectx"
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 	"github.com/redis-stream-coordinator/rsc/libs/redisx"
 )
@@ -35,6 +37,7 @@ type Consumer struct {
 	coordinator coordinator
 	redis       redis.UniversalClient // nil when the application reads by itself
 	log         *slog.Logger
+	tracer      trace.Tracer // nil makes no spans
 	sub         Subscription
 	newWorker   func(s *session, g *grant) worker
 
@@ -85,7 +88,7 @@ func newConsumer(c *Client, sub Subscription) (*Consumer, error) {
 		return nil, err
 	}
 	consumer := &Consumer{
-		coordinator: c.api, sub: sub,
+		coordinator: c.api, sub: sub, tracer: c.tracer,
 		log:     c.log.With("stream", sub.Stream, "group", sub.Group),
 		scripts: shardkey.NewScripts(),
 	}
@@ -108,6 +111,7 @@ func (c *Consumer) Run(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return nil
 	}
+	ctx = tracectx.Detach(ctx)
 	if c.redis != nil {
 		reads, err := redisx.Dedicated(c.redis, protocol.DefaultMaxShards)
 		if err != nil {

@@ -64,7 +64,7 @@ func (r *reader) bury(m *Message, cause error) error {
 		}
 	}
 	if policy.OnDeadLetter != nil {
-		if err := policy.OnDeadLetter(r.ctx, m, cause); err != nil {
+		if err := policy.OnDeadLetter(m.traced(r.ctx), m, cause); err != nil {
 			return fmt.Errorf("%w: %v", errNotBuried, err) //nolint:errorlint // it must not pass for an error of the shard.
 		}
 	}

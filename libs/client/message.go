@@ -5,6 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/redis-stream-coordinator/rsc/libs/client/internal/shardkey"
 )
 
@@ -18,7 +20,7 @@ type Message struct {
 	ID            string
 	// Key is the partition key that the producer put into KeyField; empty without one.
 	Key string
-	// Fields are the other fields of the record.
+	// Fields are the other fields of the record, those of a trace context included.
 	Fields map[string]string
 	// Deliveries counts how often Redis has handed the record out, this time included. It
 	// also counts hand-outs that no handler saw because the process died.
@@ -28,6 +30,11 @@ type Message struct {
 	FenceToken int64
 
 	owner *reader
+
+	// trace is what the record carries, received the span of the read that brought it. span is
+	// that of the handling; it is set before the handler is called, and nil when there is none.
+	trace, received trace.SpanContext
+	span            trace.Span
 
 	mu      sync.Mutex
 	settled settlement
@@ -69,12 +76,14 @@ func (m *Message) ack(ctx context.Context, del bool) error {
 	}
 	done := make(chan error, 1)
 	m.owner.acks.add(ack{reader: m.owner, id: m.ID, mode: shardkey.AckMode{Delete: del, Fenced: m.owner.sub.FencedAcks}, done: done})
+	var err error
 	select {
-	case err := <-done:
-		return err
+	case err = <-done:
 	case <-ctx.Done():
-		return ctx.Err()
+		err = ctx.Err()
 	}
+	m.noteAck(del, err)
+	return err
 }
 
 // Nack leaves the record pending and has it delivered again after the pause, or after

@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/redis/go-redis/v9"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/redis-stream-coordinator/rsc/libs/client/internal/api"
 )
@@ -38,6 +39,10 @@ type Options struct {
 	// HTTPClient is used for the coordinator; nil makes one with limits on connecting,
 	// on idle connections and on the whole request (30 s), which follows no redirects.
 	HTTPClient *http.Client
+	// TracerProvider makes the spans of publishing, receiving, handling and administering, and
+	// has records carry their trace context, see Tracing in the package's documentation. nil
+	// makes no spans and adds nothing to records.
+	TracerProvider trace.TracerProvider
 }
 
 // check refuses options that contradict each other.

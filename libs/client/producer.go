@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/redis-stream-coordinator/rsc/libs/client/internal/route"
+	"github.com/redis-stream-coordinator/rsc/libs/client/internal/tracectx"
 	"github.com/redis-stream-coordinator/rsc/libs/clock"
 )
 
@@ -68,6 +69,7 @@ type Producer struct {
 	redis         redis.UniversalClient
 	routes        *route.Keeper
 	encoder       encoder
+	spans         publishTracer
 	gate          publishGate
 	async         *asyncQueue
 }
@@ -94,8 +96,9 @@ func (c *Client) NewProducer(ctx context.Context, stream, group string, opts Pro
 	}
 	p := &Producer{
 		stream: stream, group: group, opts: opts, redis: c.redis, routes: routes, encoder: newEncoder(opts),
+		spans: newPublishTracer(c.tracer, stream),
 	}
-	p.async = startAsync(context.WithoutCancel(ctx), p, opts.AsyncBuffer, opts.AsyncBatch)
+	p.async = startAsync(tracectx.Detach(context.WithoutCancel(ctx)), p, opts.AsyncBuffer, opts.AsyncBatch)
 	return p, nil
 }
 

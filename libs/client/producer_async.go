@@ -13,12 +13,23 @@ import (
 // When the buffer is full it waits for room until ctx ends, then fails with ErrBufferFull.
 // After an error done is not called. ctx bounds the call only, not the write.
 func (p *Producer) PublishAsync(ctx context.Context, rec Record, done func(Result, error)) error {
+	w := write{key: rec.Key}
+	ctx, w.span = p.spans.start(ctx)
+	if w.err = p.buffer(ctx, &rec, w, done); w.err != nil {
+		w.endSpan()
+	}
+	return w.err
+}
+
+// buffer hands w over to the goroutine that writes, with its span; after an error both are
+// still the caller's.
+func (p *Producer) buffer(ctx context.Context, rec *Record, w write, done func(Result, error)) error {
 	if err := p.gate.enter(1); err != nil {
 		return err
 	}
-	args, err := p.encoder.args(&rec)
-	if err == nil {
-		err = p.async.put(ctx, asyncItem{write: write{key: rec.Key, args: args}, done: done})
+	var err error
+	if w.args, err = p.encode(rec, p.spans.fields(ctx)); err == nil {
+		err = p.async.put(ctx, asyncItem{write: w, done: done})
 	}
 	if err != nil {
 		p.gate.leave(1)
@@ -131,7 +142,7 @@ func (q *asyncQueue) publish(ctx context.Context, items []asyncItem) {
 			writes = append(writes, &items[i].write)
 		}
 	}
-	q.producer.writeAll(ctx, writes)
+	q.producer.writeAll(ctx, writes, nil)
 	for i := range items {
 		q.finish(&items[i])
 	}
@@ -143,6 +154,7 @@ func (q *asyncQueue) finish(item *asyncItem) {
 		close(item.mark)
 		return
 	}
+	item.write.endSpan()
 	if item.write.err != nil {
 		item.write.result = Result{}
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/redis-stream-coordinator/rsc/libs/client/internal/route"
 	"github.com/redis-stream-coordinator/rsc/libs/clock"
 )
@@ -29,6 +31,8 @@ type write struct {
 
 	result Result
 	err    error // of the last attempt
+
+	span trace.Span // of this record alone; nil when there is none
 }
 
 // step is what has to happen before a write is attempted again.

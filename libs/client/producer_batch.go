@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+
+	"go.opentelemetry.io/otel/trace"
 )
 
 // BatchResult is the outcome of one record of a batch.
@@ -36,20 +38,28 @@ func (e *BatchError) Unwrap() error { return e.First }
 // written already. The error is nil when all are written, a *BatchError when some are
 // not, or what kept the whole batch from being sent, without results.
 func (p *Producer) PublishBatch(ctx context.Context, records []Record) ([]BatchResult, error) {
+	ctx, span := p.spans.start(ctx)
+	results, err := p.publishBatch(ctx, records, span)
+	endBatch(span, len(records), err)
+	return results, err
+}
+
+func (p *Producer) publishBatch(ctx context.Context, records []Record, span trace.Span) ([]BatchResult, error) {
 	if err := p.gate.enter(len(records)); err != nil {
 		return nil, err
 	}
 	defer p.gate.leave(len(records))
+	fields := p.spans.fields(ctx)
 	writes := make([]write, len(records))
 	todo := make([]*write, 0, len(records))
 	for i := range records {
 		w := &writes[i]
 		w.key = records[i].Key
-		if w.args, w.err = p.encoder.args(&records[i]); w.err == nil {
+		if w.args, w.err = p.encode(&records[i], fields); w.err == nil {
 			todo = append(todo, w)
 		}
 	}
-	p.writeAll(ctx, todo)
+	p.writeAll(ctx, todo, span)
 	return batchResults(writes)
 }
 
@@ -71,13 +81,15 @@ func batchResults(writes []write) ([]BatchResult, error) {
 	return results, nil
 }
 
-// writeAll attempts the writes together until each is written or given up.
-func (p *Producer) writeAll(ctx context.Context, todo []*write) {
+// writeAll attempts the writes together until each is written or given up. span is that of
+// the batch, nil when there is none or each write has its own.
+func (p *Producer) writeAll(ctx context.Context, todo []*write, span trace.Span) {
 	for len(todo) > 0 {
 		again, refresh := p.round(ctx, todo)
 		if len(again) == 0 {
 			return
 		}
+		noteRetry(span, again...)
 		next, retries := stepWait, 0
 		if refresh {
 			next = stepRefresh

@@ -1,6 +1,10 @@
 package client
 
-import "context"
+import (
+	"context"
+
+	"github.com/redis-stream-coordinator/rsc/libs/client/internal/tracectx"
+)
 
 // Publish writes a record with the given partition key and fields, and returns where it
 // is. Fields are as in Record.Fields.
@@ -15,20 +19,33 @@ func (p *Producer) Publish(ctx context.Context, key string, fields map[string]an
 
 // PublishRecord is Publish for a Record.
 func (p *Producer) PublishRecord(ctx context.Context, rec Record) (Result, error) {
-	if err := p.gate.enter(1); err != nil {
-		return Result{}, err
-	}
-	defer p.gate.leave(1)
-	args, err := p.encoder.args(&rec)
-	if err != nil {
-		return Result{}, err
-	}
-	w := write{key: rec.Key, args: args}
-	p.writeOne(ctx, &w)
+	w := write{key: rec.Key}
+	ctx, w.span = p.spans.start(ctx)
+	p.publish(ctx, &rec, &w)
+	w.endSpan()
 	if w.err != nil {
 		return Result{}, w.err
 	}
 	return w.result, nil
+}
+
+func (p *Producer) publish(ctx context.Context, rec *Record, w *write) {
+	if w.err = p.gate.enter(1); w.err != nil {
+		return
+	}
+	defer p.gate.leave(1)
+	if w.args, w.err = p.encode(rec, p.spans.fields(ctx)); w.err == nil {
+		p.writeOne(ctx, w)
+	}
+}
+
+// encode returns the XADD of rec with its trace context.
+func (p *Producer) encode(rec *Record, fields tracectx.Fields) ([]any, error) {
+	args, err := p.encoder.args(rec)
+	if err != nil {
+		return nil, err
+	}
+	return traceArgs(args, fields, rec), nil
 }
 
 // writeOne attempts w until it is written or nothing helps.
@@ -38,6 +55,7 @@ func (p *Producer) writeOne(ctx context.Context, w *write) {
 		if done || next == stepGiveUp {
 			return
 		}
+		noteRetry(nil, w)
 		if err := p.prepare(ctx, next, w.retries); err != nil {
 			w.stop(err)
 			return

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/redis-stream-coordinator/rsc/libs/client/internal/shardkey"
 	"github.com/redis-stream-coordinator/rsc/libs/redisx"
 )
@@ -26,6 +28,7 @@ type reader struct {
 	shardKey *shardkey.Poller
 	handler  Handler
 	acks     *acker
+	spans    handleTracer
 
 	// What follows belongs to the acker's mutex.
 	unacked int // acknowledgements that are not out yet
@@ -48,6 +51,7 @@ func newReader(s *session, g *grant, handler Handler) *reader {
 	c := s.consumer
 	r := &reader{
 		grant: g, consumer: c, sub: c.sub, handler: handler, acks: s.acks,
+		spans:     newHandleTracer(c.tracer, g, c.sub),
 		shardKey:  shardkey.NewPoller(shardkey.NewReader(c.conns, c.scripts, g.key, c.sub.Group, s.id)),
 		retries:   newRetryBook(c.sub.Retry),
 		unsettled: map[string]struct{}{},
@@ -94,18 +98,19 @@ func (r *reader) round() error {
 	if err := r.retryDue(); err != nil {
 		return err
 	}
+	began := r.spans.now()
 	records, err := r.read()
 	if err != nil {
 		return err
 	}
-	return r.deliverAll(records)
+	return r.deliverAll(records, r.spans.reads(r.ctx, began, records))
 }
 
-// deliverAll delivers records in their order. Those that an orderly hand-over leaves
+// deliverAll delivers the records of one read in their order. Those that an orderly hand-over leaves
 // unhandled stay pending for the next owner, as if they had not been delivered.
-func (r *reader) deliverAll(records []shardkey.Record) error {
+func (r *reader) deliverAll(records []shardkey.Record, read trace.SpanContext) error {
 	for at, record := range records {
-		err := r.deliver(record)
+		err := r.deliver(record, read)
 		if err == nil {
 			continue
 		}

@@ -1,10 +1,13 @@
 package client
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"runtime/debug"
 	"time"
+
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/redis-stream-coordinator/rsc/libs/client/internal/shardkey"
 )
@@ -20,8 +23,8 @@ var (
 // deliver gives one record to the handler and takes care of a failure. An error ends the
 // reader's turn: what it still has in hand stays pending and is adopted, by this reader or
 // by the next owner.
-func (r *reader) deliver(record shardkey.Record) error {
-	m := r.message(record)
+func (r *reader) deliver(record shardkey.Record, read trace.SpanContext) error {
+	m := r.message(record, read)
 	for {
 		if limit := r.sub.Retry.MaxDeliveries; limit > 0 && m.Deliveries > limit {
 			return r.deadLetter(m, ErrTooManyDeliveries)
@@ -74,13 +77,16 @@ func (r *reader) awaitLease() bool {
 	return true
 }
 
-// errNacked is the failure of a message that its handler gave back.
-var errNacked = errors.New("handler gave the record back")
+// Failures of a handling that the handler did not return.
+var (
+	errNacked   = errors.New("handler gave the record back")
+	errPanicked = errors.New("handler panicked")
+)
 
 // handle runs the handler and settles what it left to the consumer. A failure comes with
 // the pause that the handler asked for, 0 if none.
 func (r *reader) handle(m *Message) (time.Duration, error) {
-	err := r.call(m)
+	err := r.call(r.spans.begin(r.ctx, m), m)
 	settled, pause := m.finish(func() {
 		if err == nil && r.sub.AckMode == AckExplicit {
 			r.keep(m.ID)
@@ -89,6 +95,7 @@ func (r *reader) handle(m *Message) (time.Duration, error) {
 	if err == nil && settled == nacked {
 		err = errNacked
 	}
+	m.endSpan(err)
 	if err != nil {
 		r.consumer.counters.failed.Add(1)
 		r.trouble.log.Debug("handler failed", "id", m.ID, "deliveries", m.Deliveries, "error", err)
@@ -105,22 +112,23 @@ func (r *reader) handle(m *Message) (time.Duration, error) {
 }
 
 // call runs the handler; a panic is an error.
-func (r *reader) call(m *Message) (err error) {
+func (r *reader) call(ctx context.Context, m *Message) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			err = fmt.Errorf("handler panicked: %v", cause)
+			err = fmt.Errorf("%w: %v", errPanicked, cause)
 			r.trouble.log.Error("handler panicked", "id", m.ID, "cause", cause, "stack", string(debug.Stack()))
 		}
 	}()
-	return r.handler(r.ctx, m)
+	return r.handler(ctx, m)
 }
 
-// message makes a Message of a record.
-func (r *reader) message(record shardkey.Record) *Message {
+// message makes a Message of a record that came with read.
+func (r *reader) message(record shardkey.Record, read trace.SpanContext) *Message {
 	m := &Message{
 		Stream: r.sub.Stream, Group: r.sub.Group, Shard: r.shard, ID: record.ID,
 		Fields:     make(map[string]string, len(record.Values)),
 		Deliveries: record.Deliveries, FenceToken: r.fence, owner: r,
+		trace: traceOf(record), received: read,
 	}
 	for name, value := range record.Values {
 		text, _ := value.(string) // go-redis reads every field as a string

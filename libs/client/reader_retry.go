@@ -126,6 +126,7 @@ func (r *reader) insist(m *Message, pause time.Duration) (*Message, error) {
 	if !r.pause(pause) || !r.awaitLease() {
 		return nil, errBetweenTries
 	}
+	began := r.spans.now()
 	records, lost, err := r.shardKey.Claim(r.ctx, []shardkey.Entry{{ID: m.ID, Deliveries: m.Deliveries}})
 	if err != nil {
 		return nil, err
@@ -134,5 +135,5 @@ func (r *reader) insist(m *Message, pause time.Duration) (*Message, error) {
 	if len(records) == 0 {
 		return nil, nil
 	}
-	return r.message(records[0]), nil
+	return r.message(records[0], r.spans.reads(r.ctx, began, records)), nil
 }

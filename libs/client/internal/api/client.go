@@ -1,6 +1,7 @@
 // Package api speaks the coordinator's HTTP API: it builds the paths, sends the JSON
 // bodies with a token and a request id, bounds what it reads, and turns refusals into
-// errors that carry the API's code. It repeats nothing by itself.
+// errors that carry the API's code. A request goes on in the trace of its context. It repeats
+// nothing by itself.
 package api
 
 import (
@@ -18,7 +19,9 @@ import (
 	"time"
 
 	"github.com/oklog/ulid/v2"
+	"go.opentelemetry.io/otel/trace"
 
+	"github.com/redis-stream-coordinator/rsc/libs/client/internal/tracectx"
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 )
 
@@ -34,6 +37,9 @@ const (
 	// drainBytes is how much of an unread rest is read so that the connection is kept.
 	drainBytes = 64 << 10
 )
+
+// requestID is the header that names a request.
+const requestID = "X-Request-Id"
 
 // Options binds a Client; only BaseURL is required.
 type Options struct {
@@ -54,6 +60,8 @@ type Client struct {
 	http  *http.Client
 	owned bool
 	token Credential
+	// tracer makes a span of each call; nil makes none.
+	tracer trace.Tracer
 }
 
 // New checks opts and returns a Client; it does not connect.
@@ -135,12 +143,20 @@ type call struct {
 type reply struct {
 	status int
 	etag   string
+	id     string // X-Request-Id of the request
 }
 
 // do sends one request and decodes the answer into out. The error is a *RefusedError for
 // an error status, and wraps ErrUnavailable when no coordinator answered. After a 401 the
 // request is sent once more where the credential has another token: nothing was done then.
 func (c *Client) do(ctx context.Context, call call, out any) (reply, error) {
+	if c.tracer != nil {
+		return c.traced(ctx, call, out)
+	}
+	return c.exchange(ctx, call, out)
+}
+
+func (c *Client) exchange(ctx context.Context, call call, out any) (reply, error) {
 	token, err := c.tokenOf(ctx, call)
 	if err != nil {
 		return reply{}, err
@@ -180,7 +196,9 @@ func (c *Client) send(ctx context.Context, call call, token string, out any) (re
 		_, _ = io.CopyN(io.Discard, response.Body, drainBytes)
 		_ = response.Body.Close()
 	}()
-	got := reply{status: response.StatusCode, etag: response.Header.Get("ETag")}
+	got := reply{
+		status: response.StatusCode, etag: response.Header.Get("ETag"), id: request.Header.Get(requestID),
+	}
 	switch {
 	case response.StatusCode == http.StatusNotModified && call.etag != "":
 		return got, nil
@@ -213,7 +231,8 @@ func newRequest(ctx context.Context, call call, token string) (*http.Request, er
 	if call.id == "" {
 		call.id = ulid.Make().String()
 	}
-	request.Header.Set("X-Request-Id", call.id)
+	request.Header.Set(requestID, call.id)
+	tracectx.SetHeader(ctx, request.Header)
 	if token != "" {
 		request.Header.Set("Authorization", "Bearer "+token)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/redis-stream-coordinator/rsc/libs/client/internal/api"
+	"github.com/redis-stream-coordinator/rsc/libs/client/internal/tracectx"
 	"github.com/redis-stream-coordinator/rsc/libs/clock"
 )
 
@@ -66,7 +67,7 @@ func Open(ctx context.Context, source Source, opts Options) (*Keeper, error) {
 		return nil, err
 	}
 	var running context.Context
-	running, k.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	running, k.cancel = context.WithCancel(tracectx.Detach(context.WithoutCancel(ctx)))
 	go k.run(running)
 	return k, nil
 }
