@@ -260,8 +260,8 @@ func (w *world) apply(requests []*protocol.HeartbeatRequest, on snapshot) string
 	return text + w.deliver(requests, out)
 }
 
-// touch carries out heartbeats without a load, which is allowed if the step is steady
-// and the store still has the same token (E6).
+// touch carries out heartbeats without a load, which is allowed if the step is steady, the
+// store still has the same token (E6), and the leases still run (H3).
 func (w *world) touch(requests []*protocol.HeartbeatRequest, on snapshot) string {
 	out := group.Step(w.cfg, on.g, group.Input{Now: on.now, Live: on.live, Heartbeats: requests})
 	if !out.Steady {
@@ -269,6 +269,11 @@ func (w *world) touch(requests []*protocol.HeartbeatRequest, on snapshot) string
 	}
 	if on.g != w.g {
 		return "touch refused: another token, nothing written\n"
+	}
+	for _, b := range out.Beats {
+		if id := b.Request.MemberID; w.live[id].Deadline <= w.now {
+			return "touch refused: the lease of " + id + " does not run, nothing written\n"
+		}
 	}
 	w.store(out)
 	return w.deliver(requests, out)

@@ -77,7 +77,10 @@ func (w *worker) commit(ctx context.Context, out group.Output, errand *errand) e
 
 // touch stores liveness only. With nothing to write, and a state that was just loaded,
 // there is nothing to do.
-func (w *worker) touch(ctx context.Context, out group.Output) error {
+//
+// On a cached state it tells the store no identity, so that a lease which has run out is not
+// renewed: the conflict leads to a decision on a fresh state (ADR 0002).
+func (w *worker) touch(ctx context.Context, out group.Output, fresh bool) error {
 	if len(out.Beats) == 0 && len(out.Newcomers) == 0 && !w.mustServe() {
 		return nil
 	}
@@ -85,9 +88,13 @@ func (w *worker) touch(ctx context.Context, out group.Output) error {
 	if err != nil {
 		return fmt.Errorf("touch group %s: %w", w.key, err)
 	}
+	identity := ""
+	if fresh {
+		identity = w.snap.identity
+	}
 	sent := clock.Now()
 	done, err := w.loop.store.Touch(ctx, store.Touch{
-		Key: w.key, Version: w.snap.version, Beats: beats, Newcomers: newcomersFor(out.Newcomers),
+		Key: w.key, Version: w.snap.version, Identity: identity, Beats: beats, Newcomers: newcomersFor(out.Newcomers),
 		ServedEvery: servedEvery(w.loop.cfg.Group),
 	})
 	if err != nil {

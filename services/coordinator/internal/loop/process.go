@@ -63,7 +63,7 @@ func (w *worker) attempt(ctx context.Context, heard batched, fresh bool) (out gr
 	if out.Next != nil {
 		err = w.commit(ctx, out, heard.errand)
 	} else {
-		err = w.touch(ctx, out)
+		err = w.touch(ctx, out, fresh)
 	}
 	if err == nil {
 		w.seen = group.Sighting{Lineage: w.snap.g.Lineage, Revision: w.snap.version.Revision}

@@ -107,9 +107,19 @@ type Newcomer struct {
 
 // Touch is a batch of heartbeats that change nothing structural. With no beats it
 // only tells that the group is served.
+//
+// A touch that rests on a state of some time ago renews only leases that still run by the
+// store's clock. When one has run out, or is not known, a later commit may have given the
+// member's shards away, and the store may have lost that commit: the version is the old one
+// again, and who got the shards still reads them (H3, M1).
 type Touch struct {
-	Key       Key
-	Version   Version // compared in the same atomic step, both parts
+	Key     Key
+	Version Version // compared in the same atomic step, both parts
+	// Identity, when not empty, tells that the decision was taken on a state just loaded
+	// from the store of that name. It is compared as in Commit, and leases that have run
+	// out are renewed too: the decision knew of them. It is empty in a touch that rests on
+	// a cached state.
+	Identity  string
 	Beats     []Beat
 	Newcomers []Newcomer
 	// ServedEvery bounds how often ServedAt is written.
@@ -193,8 +203,9 @@ type Store interface {
 	// and Commit whose token is already the stored one are the same request again,
 	// after its answer was lost: they succeed and write nothing.
 	Commit(ctx context.Context, c Commit) (Committed, error)
-	// Touch writes liveness only: ErrConflict when the version differs, and then
-	// nothing was written; ErrNotFound when the record is gone.
+	// Touch writes liveness only: ErrConflict when the version or the identity differs, or
+	// when it has no identity and the lease of a member heard does not run (but for forced
+	// beats), and then nothing was written; ErrNotFound when the record is gone.
 	Touch(ctx context.Context, t Touch) (Touched, error)
 	// Delete removes the record of exactly that version with its liveness; the zero
 	// Version removes only a record whose guard fields cannot be read (M6).

@@ -77,7 +77,7 @@ func (w *World) steady(pod int, msgs []message) bool {
 	if out.Next != nil {
 		w.violated("E6", "a steady step changes the structure")
 	}
-	done, ok := w.touch(c.cache, out)
+	done, ok := w.touch(c.cache, out, false)
 	if !ok {
 		return false
 	}
@@ -170,7 +170,7 @@ func (w *World) write(pod int, p *pending, in group.Input, out group.Output, cra
 		c.jumps = p.jumps
 		w.checkCommit(before, in, out)
 		w.checkUnmoved(before, live, in, out)
-	} else if done, ok = w.touch(p.on, out); !ok {
+	} else if done, ok = w.touch(p.on, out, true); !ok {
 		return false
 	}
 	w.logf("%s: %s", podName(pod), outcomeIf(w.env.logging, out))

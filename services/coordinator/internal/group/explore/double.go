@@ -11,9 +11,12 @@ type Double interface {
 	Create(now group.Millis, token int) error
 	// Load returns what Commit is given as from.
 	Load(now group.Millis) (from any, err error)
-	// Commit and Touch tell whether the store accepted, and which beats were applied.
+	// Exact tells that the store's clock is the model's, so that leases run out alike.
+	Exact() bool
+	// Commit and Touch tell whether the store accepted, and which beats were applied. The
+	// from of a touch is nil where the decision rests on a cached state.
 	Commit(now group.Millis, from any, token int, out group.Output) (accepted bool, applied []bool, err error)
-	Touch(now group.Millis, token int, out group.Output) (accepted bool, applied []bool, err error)
+	Touch(now group.Millis, from any, token int, out group.Output) (accepted bool, applied []bool, err error)
 	// FailOver loses the last commits.
 	FailOver(lost int, identity string) error
 	// Same tells how what is stored differs from the model, "" for not at all.

@@ -96,10 +96,13 @@ func (r *beside) Commit(now group.Millis, from any, token int, out group.Output)
 	return true, done.Applied, nil
 }
 
-func (r *beside) Touch(now group.Millis, token int, out group.Output) (bool, []bool, error) {
+func (r *beside) Exact() bool { return r.exact }
+
+func (r *beside) Touch(now group.Millis, from any, token int, out group.Output) (bool, []bool, error) {
 	r.at(now)
+	loaded, _ := from.(store.Snapshot) // the zero value has no identity
 	done, err := r.store.Touch(r.ctx, store.Touch{
-		Key: r.key, Version: r.versions[token], Beats: r.beats(out), Newcomers: newcomers(out), ServedEvery: time.Second,
+		Key: r.key, Version: r.versions[token], Identity: loaded.Identity, Beats: r.beats(out), Newcomers: newcomers(out), ServedEvery: time.Second,
 	})
 	return err == nil, done.Applied, unlessConflict(err)
 }

@@ -196,7 +196,7 @@ func (k *keyer) oldClient(w *World, p *process) {
 	k.number(max(o.leaseUntil-w.now, -1))
 	k.number(int64(o.reads))
 	k.text(string(o.status))
-	if k.flags(o.awaiting, o.late, o.losses == w.losses); o.awaiting {
+	if k.flags(o.awaiting); o.awaiting {
 		k.request(p.last.RequestID)
 		k.sentAt(w, p)
 	}

@@ -12,12 +12,6 @@ type oldClient struct {
 	reads          uint32 // shards
 	status         protocol.HeartbeatStatus
 	awaiting       bool
-	// late tells that it was silent for longer than its lease, that commits were lost since,
-	// and that it was let in again on what was left. It has no lease of its own that would
-	// have made it begin anew, so it may read what the lost commits have given to another
-	// (H6, docs/verification.md, Known limits).
-	late   bool
-	losses int // of the store, when it was last let on
 }
 
 func (p *process) oldRequest(id string) *protocol.HeartbeatRequest {
@@ -49,11 +43,9 @@ func (w *World) oldAnswer(p *process, req *protocol.HeartbeatRequest, resp *prot
 	switch resp.Status {
 	case protocol.StatusOK, protocol.StatusSyncMetadata, protocol.StatusRevokePending:
 		w.checkAnswerOrder(p, resp)
-		o.late = resp.Status == protocol.StatusOK && (o.late || o.epoch > 0 && p.sentAt >= o.leaseUntil && o.losses != w.losses)
-		o.losses = w.losses
 		w.oldAccept(p, resp)
 	case protocol.StatusUnknownMemberID, protocol.StatusFencedMemberEpoch:
-		o.reads, o.epoch, o.leaseUntil, o.late = 0, 0, 0, false
+		o.reads, o.epoch, o.leaseUntil = 0, 0, 0
 		p.seenEpoch = 0
 		o.version = resp.MetadataVersion
 	case protocol.StatusUnsupportedProtocol, protocol.StatusInvalidRequest:

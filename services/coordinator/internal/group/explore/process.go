@@ -45,7 +45,6 @@ func (w *World) start(life int, id string, old bool) {
 			ID: id, Incarnation: p.name, ClientLease: cfg.ClientLease, Interval: cfg.HeartbeatInterval,
 		}, w.at())
 	}
-	p.old.losses = w.losses
 	w.procs = append(w.procs, p)
 	w.logf("%s starts, old %v", p.name, old)
 }
@@ -111,12 +110,8 @@ func (w *World) mayRead(p *process, shard int) bool {
 	return p.sdk.MayRead(w.at(), shard)
 }
 
-// runs tells whether anything of the shard runs, a handler that drains included. What an old
-// client does that comes late is not looked at (H6).
+// runs tells whether anything of the shard runs, a handler that drains included.
 func (w *World) runs(p *process, shard int) bool {
-	if p.old.late {
-		return false
-	}
 	return w.mayRead(p, shard) || p.drains(shard) && p.excused&(1<<shard) == 0 && w.leased(p)
 }
 

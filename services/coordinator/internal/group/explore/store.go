@@ -154,25 +154,47 @@ func (s *store) moved(out group.Output) bool {
 	return false
 }
 
-// touch writes liveness only.
-func (w *World) touch(on *view, out group.Output) (stored, bool) {
-	done, ok := w.touchHere(on, out)
-	if d := w.double(); d != nil {
-		accepted, applied, err := d.Touch(w.clock(), on.token, out)
+// touch writes liveness only. On a state just loaded it compares the identity; on a cached one
+// it renews no lease that has run out.
+func (w *World) touch(on *view, out group.Output, fresh bool) (stored, bool) {
+	lapsed := !fresh && w.lapsed(out)
+	done, ok := w.touchHere(on, out, fresh, lapsed)
+	if d := w.double(); d != nil && (d.Exact() || !lapsed) {
+		var from any
+		if fresh {
+			from = on.double
+		}
+		accepted, applied, err := d.Touch(w.clock(), from, on.token, out)
 		w.compare("touch", ok, done, accepted, applied, err)
 	}
 	return done, ok
 }
 
-func (w *World) touchHere(on *view, out group.Output) (stored, bool) {
+func (w *World) touchHere(on *view, out group.Output, fresh, lapsed bool) (stored, bool) {
 	same := on.token == w.store.token && w.damage != badVersion
 	if w.flawed("touch compares the number only") {
 		same = on.g.MetadataVersion == w.store.g.MetadataVersion
 	}
+	if fresh && on.identity != w.store.identity && !w.flawed("touch ignores identity") {
+		same = false
+	}
 	if !same {
 		return stored{}, false
 	}
+	if lapsed {
+		if w.visit("lapsed"); !w.flawed("touch renews what has run out") {
+			return stored{}, false
+		}
+	}
 	return w.hear(out), true
+}
+
+// lapsed tells whether the lease of a member heard does not run.
+func (w *World) lapsed(out group.Output) bool {
+	return slices.ContainsFunc(out.Beats, func(b group.Beat) bool {
+		l, _ := w.store.live.get(b.Request.MemberID)
+		return !b.Forced && l.Deadline <= w.clock()
+	})
 }
 
 func (w *World) hear(out group.Output) stored {

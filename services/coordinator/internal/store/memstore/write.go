@@ -76,6 +76,9 @@ func (s *Store) Touch(ctx context.Context, t store.Touch) (store.Touched, error)
 		return store.Touched{}, store.ErrConflict
 	}
 	clock := s.now()
+	if err := s.guardTouch(found, &t, clock); err != nil {
+		return store.Touched{}, err
+	}
 	// A servedAt of the future belongs to a clock that has gone back.
 	if clock < found.servedAt || clock >= found.servedAt.Add(t.ServedEvery) {
 		found.servedAt = clock
@@ -111,7 +114,7 @@ func (s *Store) guard(found *record, c *store.Commit, clock store.Millis) error 
 	if found.version != c.Prev {
 		return fmt.Errorf("%w: version", store.ErrConflict)
 	}
-	if c.Identity != "" && c.Identity != store.IdentityUnknown && c.Identity != s.identity {
+	if s.differs(c.Identity) {
 		return fmt.Errorf("%w: store identity", store.ErrConflict)
 	}
 	if c.Lease != "" && !s.image.leases[c.Key].by(c.Lease, clock) {
@@ -121,6 +124,28 @@ func (s *Store) guard(found *record, c *store.Commit, clock store.Millis) error 
 		stored := found.liveness[member]
 		if stored.Deadline != observed.Deadline || stored.Sequence != observed.Sequence {
 			return fmt.Errorf("%w: liveness of %s", store.ErrConflict, member)
+		}
+	}
+	return nil
+}
+
+// differs tells whether an identity that a decision rests on is another store's.
+func (s *Store) differs(identity string) bool {
+	return identity != "" && identity != store.IdentityUnknown && identity != s.identity
+}
+
+// guardTouch refuses a touch of another store's state, and one that rests on a cached state
+// where a lease has run out: a commit that the store has lost may have ended the holds (H3).
+func (s *Store) guardTouch(found *record, t *store.Touch, clock store.Millis) error {
+	if s.differs(t.Identity) {
+		return fmt.Errorf("%w: store identity", store.ErrConflict)
+	}
+	if t.Identity != "" {
+		return nil
+	}
+	for i := range t.Beats {
+		if b := &t.Beats[i]; !b.Forced && found.liveness[b.Member].Deadline <= clock {
+			return fmt.Errorf("%w: lease of %s", store.ErrConflict, b.Member)
 		}
 	}
 	return nil

@@ -67,16 +67,16 @@ func monitor(t *testing.T, addr string, client *redis.Client, act func()) []stri
 func TestFiftySteadyHeartbeatsAreFiftyScriptCallsThatReadNoAggregate(t *testing.T) {
 	t.Parallel()
 	server, client, kept, version := start(t)
-	touch := func(sequence int64) {
+	touch := func(sequence int64, identity string) {
 		_, err := kept.Touch(t.Context(), store.Touch{
-			Key: orders(), Version: version, Beats: []store.Beat{beat("m1", sequence)}, ServedEvery: time.Hour,
+			Key: orders(), Version: version, Identity: identity, Beats: []store.Beat{beat("m1", sequence)}, ServedEvery: time.Hour,
 		})
 		require.NoError(t, err)
 	}
-	touch(1)
+	touch(1, store.IdentityUnknown)
 	lines := monitor(t, server.Addr(), client, func() {
 		for i := range int64(50) {
-			touch(i + 2)
+			touch(i+2, "")
 		}
 	})
 	count := make(map[string]int)
@@ -103,7 +103,9 @@ func TestFiftySteadyHeartbeatsAreFiftyScriptCallsThatReadNoAggregate(t *testing.
 func TestARepeatWritesNothing(t *testing.T) {
 	t.Parallel()
 	_, client, kept, version := start(t)
-	touch := store.Touch{Key: orders(), Version: version, Beats: []store.Beat{beat("m1", 1)}, ServedEvery: time.Hour}
+	touch := store.Touch{
+		Key: orders(), Version: version, Identity: store.IdentityUnknown, Beats: []store.Beat{beat("m1", 1)}, ServedEvery: time.Hour,
+	}
 	_, err := kept.Touch(t.Context(), touch)
 	require.NoError(t, err)
 	before := calls(t, client, "hset")

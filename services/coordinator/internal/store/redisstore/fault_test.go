@@ -36,7 +36,7 @@ func everyCall(t *testing.T, kept *redisstore.Store, check func(t *testing.T, wr
 	check(t, false, err)
 	_, err = kept.History(t.Context(), orders(), "", 1)
 	check(t, false, err)
-	_, err = kept.Touch(t.Context(), store.Touch{Key: orders(), Version: version, Beats: []store.Beat{beat("m1", 1)}})
+	_, err = kept.Touch(t.Context(), store.Touch{Key: orders(), Version: version, Identity: store.IdentityUnknown, Beats: []store.Beat{beat("m1", 1)}})
 	check(t, true, err)
 	_, err = kept.Commit(t.Context(), change(version))
 	check(t, true, err)
@@ -159,7 +159,7 @@ func TestAWriteThatRedisRefusesIsNotHalfDone(t *testing.T) {
 			t.Parallel()
 			_, client, kept, version := start(t)
 			_, err := kept.Touch(t.Context(), store.Touch{
-				Key: orders(), Version: version, Beats: []store.Beat{beat("m1", 1), beat("m2", 1)},
+				Key: orders(), Version: version, Identity: store.IdentityUnknown, Beats: []store.Beat{beat("m1", 1), beat("m2", 1)},
 			})
 			require.NoError(t, err)
 			before, history := client.HGetAll(t.Context(), metadata).Val(), client.XLen(t.Context(), events).Val()
@@ -172,7 +172,7 @@ func TestAWriteThatRedisRefusesIsNotHalfDone(t *testing.T) {
 			var unavailable *store.UnavailableError
 			require.ErrorAs(t, err, &unavailable)
 			require.False(t, unavailable.Written)
-			_, err = kept.Touch(t.Context(), store.Touch{Key: orders(), Version: version, Beats: []store.Beat{beat("m1", 2)}})
+			_, err = kept.Touch(t.Context(), store.Touch{Key: orders(), Version: version, Identity: store.IdentityUnknown, Beats: []store.Beat{beat("m1", 2)}})
 			requireState(t, state, err)
 			_, err = kept.Lease(t.Context(), orders(), time.Minute)
 			requireState(t, state, err)
@@ -208,7 +208,7 @@ func TestAUserWithoutPermissionIsNamed(t *testing.T) {
 		t.Cleanup(func() { require.NoError(t, limited.Close()) })
 		return newStore(t, limited, redisstore.Options{})
 	}
-	touch := store.Touch{Key: orders(), Version: version, Beats: []store.Beat{beat("m1", 1)}}
+	touch := store.Touch{Key: orders(), Version: version, Identity: store.IdentityUnknown, Beats: []store.Beat{beat("m1", 1)}}
 	_, err := user("noscript", "~*", "+@all", "-evalsha", "-eval").Touch(t.Context(), touch)
 	requireState(t, "NOPERM", err)
 	_, err = user("nokeys", "~other:*", "+@all").Touch(t.Context(), touch)
@@ -261,7 +261,7 @@ func TestFieldF21AfterAFailoverTheNextCallReachesTheNewPrimary(t *testing.T) {
 	addr = successor.Addr()
 	current.Store(&addr)
 
-	_, err = kept.Touch(t.Context(), store.Touch{Key: orders(), Version: version, Beats: []store.Beat{beat("m1", 1)}})
+	_, err = kept.Touch(t.Context(), store.Touch{Key: orders(), Version: version, Identity: store.IdentityUnknown, Beats: []store.Beat{beat("m1", 1)}})
 	require.NoError(t, err, "though every pooled connection leads to the demoted server")
 	require.True(t, successorClient.HExists(t.Context(), metadata, "l:m1").Val(), "written at the new primary")
 

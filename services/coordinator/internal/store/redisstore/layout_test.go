@@ -53,7 +53,7 @@ func TestAllKeysAreKnownAndNoRecordHasATTL(t *testing.T) {
 	t.Parallel()
 	_, client, kept, version := start(t)
 	_, err := kept.Touch(t.Context(), store.Touch{
-		Key: orders(), Version: version, Beats: []store.Beat{beat("m1", 1)},
+		Key: orders(), Version: version, Identity: store.IdentityUnknown, Beats: []store.Beat{beat("m1", 1)},
 		Newcomers: []store.Newcomer{{Member: "m1", Incarnation: "x"}},
 	})
 	require.NoError(t, err)
@@ -173,7 +173,7 @@ func requireCorrupt(t *testing.T, client *redis.Client, kept *redisstore.Store, 
 		require.ErrorIs(t, err, store.ErrCorrupt)
 	}
 	if field == "l:m1" {
-		_, err = kept.Touch(t.Context(), store.Touch{Key: orders(), Version: version, Beats: []store.Beat{beat("m0", 1), beat("m1", 1)}})
+		_, err = kept.Touch(t.Context(), store.Touch{Key: orders(), Version: version, Identity: store.IdentityUnknown, Beats: []store.Beat{beat("m0", 1), beat("m1", 1)}})
 		require.ErrorAs(t, err, &corrupt)
 		require.Equal(t, field, corrupt.Field)
 		guarded := change(version)

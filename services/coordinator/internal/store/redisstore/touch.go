@@ -14,9 +14,9 @@ func (s *Store) Touch(ctx context.Context, t store.Touch) (store.Touched, error)
 	if err := t.Check(s.options.KeyPrefix); err != nil {
 		return store.Touched{}, err
 	}
-	args := make([]any, 0, 5+4*len(t.Beats)+2*len(t.Newcomers))
+	args := make([]any, 0, 6+4*len(t.Beats)+2*len(t.Newcomers))
 	args = append(args, strconv.FormatInt(t.Version.Revision, 10), t.Version.Token,
-		int64(t.ServedEvery/time.Millisecond), len(t.Beats), len(t.Newcomers))
+		int64(t.ServedEvery/time.Millisecond), t.Identity, len(t.Beats), len(t.Newcomers))
 	args = appendHeard(args, t.Beats, t.Newcomers)
 
 	answer, err := s.run(ctx, s.scripts.touch, writes, []string{s.keys.of(t.Key).record}, args...)

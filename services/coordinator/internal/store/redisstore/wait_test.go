@@ -147,7 +147,7 @@ func TestAWriteThatNoReplicaConfirmsIsThereButNotAnswered(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, store.Version{Revision: 2, Token: next.Token}, snapshot.Version)
 	require.Equal(t, "s", p.client.HGet(t.Context(), "redis-stream:coord:{orders}:stream", "token").Val())
-	_, err = p.kept.Touch(t.Context(), store.Touch{Key: orders(), Version: snapshot.Version, Beats: []store.Beat{beat("m1", 1)}})
+	_, err = p.kept.Touch(t.Context(), store.Touch{Key: orders(), Version: snapshot.Version, Identity: store.IdentityUnknown, Beats: []store.Beat{beat("m1", 1)}})
 	require.NoError(t, err, "liveness does not wait")
 
 	p.signal(t, syscall.SIGCONT)

@@ -92,7 +92,8 @@ func raceTouches(t trial) {
 	for _, err := range together(members, func(i int) error {
 		for sequence := range int64(beats) {
 			done, err := t.Store.Touch(t.Context(), store.Touch{
-				Key: orders(), Version: version, Beats: []store.Beat{beat(fmt.Sprintf("m%d", i), sequence+1)},
+				Key: orders(), Version: version, Identity: store.IdentityUnknown,
+				Beats: []store.Beat{beat(fmt.Sprintf("m%d", i), sequence+1)},
 			})
 			if err != nil {
 				return err
@@ -122,7 +123,8 @@ func raceMixed(t trial) {
 		}
 		for sequence := range int64(20) {
 			_, err := t.Store.Touch(t.Context(), store.Touch{
-				Key: orders(), Version: version, Beats: []store.Beat{beat(fmt.Sprintf("m%d", i), sequence+1)},
+				Key: orders(), Version: version, Identity: store.IdentityUnknown,
+				Beats: []store.Beat{beat(fmt.Sprintf("m%d", i), sequence+1)},
 			})
 			if err != nil {
 				return err

@@ -101,8 +101,12 @@ func committed(t trial, c store.Commit) store.Committed {
 	return done
 }
 
+// touched carries out a touch as one that rests on a state just loaded, if it does not say so.
 func touched(t trial, touch store.Touch) store.Touched {
 	t.Helper()
+	if touch.Identity == "" {
+		touch.Identity = store.IdentityUnknown
+	}
 	done, err := t.Store.Touch(t.Context(), touch)
 	require.NoError(t, err)
 	return done

@@ -18,6 +18,94 @@ func touchClaims() []claim {
 		{"without beats it only tells that the group is served", touchEmpty},
 		{"served is written no more often than asked", touchServedEvery},
 		{"a thousand beats fit in one call", touchMany},
+		{"a lease that runs is renewed without an identity", touchRunning},
+		{"a lease that has run out is renewed with an identity only (H3, M1)", touchLapsed},
+		{"a lease that is not known is renewed with an identity only (M1)", touchUnknown},
+		{"a lease that has run out is not renewed by a beat that repeats either", touchLapsedRepeat},
+		{"a forced beat begins a lease in any case", touchForced},
+		{"the identity of another store is refused (M1)", touchOtherIdentity},
+	}
+}
+
+// cachedRefused carries out a touch that rests on a state of some time ago, and wants it refused.
+func cachedRefused(t trial, version store.Version, beats ...store.Beat) {
+	t.Helper()
+	unchanged(t, func() {
+		_, err := t.Store.Touch(t.Context(), store.Touch{
+			Key: orders(), Version: version, Beats: beats, Newcomers: []store.Newcomer{{Member: "m1", Incarnation: "x"}},
+		})
+		require.ErrorIs(t, err, store.ErrConflict)
+	})
+}
+
+// brief makes a record with a member whose lease has run out, and one whose lease runs.
+func brief(t trial) store.Version {
+	t.Helper()
+	version := heard(t, "running")
+	one := beat("m1", 1)
+	one.Lease = 5 * time.Millisecond
+	touched(t, store.Touch{Key: orders(), Version: version, Beats: []store.Beat{one}})
+	t.Pass(t.T, one.Lease)
+	return version
+}
+
+func touchRunning(t trial) {
+	version := brief(t)
+	done, err := t.Store.Touch(t.Context(), store.Touch{Key: orders(), Version: version, Beats: []store.Beat{beat("running", 2)}})
+	require.NoError(t, err)
+	require.Equal(t, []bool{true}, done.Applied)
+	require.Equal(t, []store.Millis{done.Clock.Add(lifetime)}, done.Deadlines)
+}
+
+func touchLapsed(t trial) {
+	version := brief(t)
+	cachedRefused(t, version, beat("m1", 2))
+	cachedRefused(t, version, beat("running", 2), beat("m1", 2), beat("running", 3))
+	for i, identity := range []string{loaded(t).Identity, store.IdentityUnknown} {
+		one := beat("m1", int64(i)+2)
+		one.Lease = 5 * time.Millisecond
+		done := touched(t, store.Touch{Key: orders(), Version: version, Identity: identity, Beats: []store.Beat{one, beat("running", int64(i)+2)}})
+		require.Equal(t, []bool{true, true}, done.Applied)
+		require.Equal(t, done.Clock.Add(one.Lease), done.Deadlines[0])
+		t.Pass(t.T, one.Lease)
+	}
+}
+
+func touchUnknown(t trial) {
+	version := heard(t, "running")
+	cachedRefused(t, version, beat("m1", 1))
+	touched(t, store.Touch{Key: orders(), Version: version, Newcomers: []store.Newcomer{{Member: "m1", Incarnation: "x"}}})
+	cachedRefused(t, version, beat("running", 2), beat("m1", 1))
+	done := touched(t, store.Touch{Key: orders(), Version: version, Identity: loaded(t).Identity, Beats: []store.Beat{beat("m1", 1)}})
+	require.Equal(t, []bool{true}, done.Applied)
+}
+
+func touchLapsedRepeat(t trial) {
+	version := brief(t)
+	cachedRefused(t, version, beat("m1", 1))
+	old := beat("m1", 0)
+	old.Incarnation = ""
+	cachedRefused(t, version, old)
+}
+
+func touchForced(t trial) {
+	version := brief(t)
+	again, first := beat("m1", 1), beat("m2", 1)
+	again.Forced, first.Forced = true, true
+	done, err := t.Store.Touch(t.Context(), store.Touch{Key: orders(), Version: version, Beats: []store.Beat{again, first}})
+	require.NoError(t, err)
+	require.Equal(t, []bool{true, true}, done.Applied)
+}
+
+func touchOtherIdentity(t trial) {
+	version := heard(t, "m1")
+	for _, identity := range []string{"another", loaded(t).Identity + "x"} {
+		unchanged(t, func() {
+			_, err := t.Store.Touch(t.Context(), store.Touch{
+				Key: orders(), Version: version, Identity: identity, Beats: []store.Beat{beat("m1", 2)},
+			})
+			require.ErrorIs(t, err, store.ErrConflict)
+		})
 	}
 }
 

@@ -1,3 +1,13 @@
+-- lapses tells whether one of the beats at ARGV[at] renews a lease that has run out or is
+-- not known, forced beats aside. What cannot be read is left to hear.
+local function lapses(stored, at, beats, now)
+  for i = at, at + 4 * (beats - 1), 4 do
+    local ends = string.match(stored[ARGV[i]] or '0 ', '^(%d+) ')
+    if ends and ARGV[i + 3] == '0' and tonumber(ends) <= now then return true end
+  end
+  return false
+end
+
 -- hear applies the beats at ARGV[at] and the newcomers behind them (protocol E5, J4).
 -- A beat is four values: field, what the member determines, lease in ms, forced or not.
 -- A stored value is "deadline heardAt sequence sync incarnation request detail", and
