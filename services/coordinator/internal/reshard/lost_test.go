@@ -206,7 +206,7 @@ func TestL12NothingIsGrantedOnALostShard(t *testing.T) {
 	shown, err := b.lead.catalog.Group(t.Context(), b.prefix, "a")
 	require.NoError(t, err)
 	require.Equal(t, []int{0, 1}, shown.LostShards)
-	require.NotEmpty(t, b.lead.driver.Problems())
+	b.await("a problem", func() bool { return len(b.lead.driver.Problems()) > 0 })
 	b.lead.shards.fail(nil, nil)
 	b.await("nothing is lost", func() bool { return len(b.stream().Lost) == 0 })
 	require.EqualValues(t, 1, b.rdb.Exists(t.Context(), b.key(0)).Val())
@@ -216,12 +216,11 @@ func TestL12NothingIsGrantedOnALostShard(t *testing.T) {
 // L12, M3: behind a barrier it is not known how far the members have come.
 func TestL12NothingIsMadeAgainBehindABarrier(t *testing.T) {
 	t.Parallel()
-	b := quick(t, 2, "a", "b")
+	b := lasting(t, 2, "a", "b")
 	b.join("a", "a-1")
 	b.join("b", "b-1")
 	b.settled()
-	_, err := b.lead.catalog.Barrier(t.Context(), b.prefix, "b", protocol.BarrierRequest{RequestedBy: "ops", Reason: "t"})
-	require.NoError(t, err)
+	b.barrier("b")
 	var early atomic.Bool
 	b.lead.shards.fail(func(call string) error {
 		if g := b.group("b"); call == "Remake" && (g.BarrierUntil != 0 || g.Round != nil) {
@@ -232,7 +231,9 @@ func TestL12NothingIsMadeAgainBehindABarrier(t *testing.T) {
 	b.do("DEL", b.key(0))
 	b.await("the loss is noticed", func() bool { return slices.Equal(b.stream().Lost, []int{0}) })
 	require.NotZero(t, b.group("b").BarrierUntil)
+	b.looksAgain()
 	require.Zero(t, b.rdb.Exists(t.Context(), b.key(0)).Val())
+	b.unbar("b")
 	b.found()
 	require.EqualValues(t, 1, b.rdb.Exists(t.Context(), b.key(0)).Val())
 	require.False(t, early.Load())

@@ -18,7 +18,8 @@ import (
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/stream"
 )
 
-// alert is a bench whose driver looks through all streams all the time.
+// alert is a bench whose driver looks through all streams all the time, and whose leases and
+// barriers are those of quick.
 func alert(t *testing.T, shards int, groups ...string) *bench {
 	t.Helper()
 	b := newBench(t, redisproc.Start(t).Client(t))
@@ -160,7 +161,7 @@ func TestL1GroupPutBackBehindAReshardingFollowsAgain(t *testing.T) {
 		b.becomes(b.scaled(to), protocol.MigrationDeprecated)
 		b.settled()
 		putBack()
-		b.await("the loss is noticed", func() bool { return b.group("a").Round != nil })
+		b.await("the loss is noticed", func() bool { return b.causes("a", protocol.EventCorrection) > 0 })
 		b.converges(to)
 		require.Len(t, m.owned, to)
 	}

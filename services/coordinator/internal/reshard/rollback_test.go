@@ -13,12 +13,14 @@ import (
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/stream"
 )
 
-// regretful is a bench whose routing lease is long enough for a producer on a slow
-// machine, with two groups that read.
-func regretful(t *testing.T, shards int, retention provision.Retention) *bench {
+// brief is a routing lease that a producer on a slow machine can use now and then.
+const brief = 300 * time.Millisecond
+
+// regretful is a bench with two groups that read.
+func regretful(t *testing.T, shards int, routing time.Duration, retention provision.Retention) *bench {
 	t.Helper()
 	b := newBench(t, redisproc.Start(t).Client(t))
-	b.cfg.RoutingLease, b.cfg.Retention = 300*time.Millisecond, retention
+	b.cfg.RoutingLease, b.cfg.Retention = routing, retention
 	b.begin(shards, "a", "b")
 	b.join("a", "a-1")
 	b.join("b", "b-1")
@@ -36,22 +38,23 @@ func TestL8RollbackOfAScaleInNeverRefusesARecord(t *testing.T) {
 		})
 	}
 	tests := map[string]struct {
+		routing   time.Duration
 		retention provision.Retention
 		until     func(b *bench, id string)
 	}{
-		"preparing": {provision.RetainForever, func(b *bench, id string) {
+		"preparing": {brief, provision.RetainForever, func(b *bench, id string) {
 			b.await("a problem", func() bool { return b.migration(id).Progress.LastError != nil })
 			require.Equal(b.t, protocol.MigrationPreparing, b.migration(id).State)
 		}},
-		"active":               {provision.RetainForever, func(b *bench, id string) { b.becomes(id, protocol.MigrationActive) }},
-		"draining":             {provision.Retention(time.Hour), partlySealed},
-		"draining, data gone":  {provision.RetainNothing, partlySealed},
-		"draining, data stays": {provision.RetainForever, partlySealed},
+		"active":               {time.Hour, provision.RetainForever, func(b *bench, id string) { b.becomes(id, protocol.MigrationActive) }},
+		"draining":             {brief, provision.Retention(time.Hour), partlySealed},
+		"draining, data gone":  {brief, provision.RetainNothing, partlySealed},
+		"draining, data stays": {brief, provision.RetainForever, partlySealed},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := regretful(t, 4, test.retention)
+			b := regretful(t, 4, test.routing, test.retention)
 			for _, m := range b.crew {
 				m.skips = []int{3}
 			}
@@ -59,11 +62,12 @@ func TestL8RollbackOfAScaleInNeverRefusesARecord(t *testing.T) {
 				b.lead.shards.fail(func(string) error { return errors.New("away") }, nil)
 			}
 			p := b.produce()
+			b.await("records on all shards", func() bool { return p.sentTo(b.key(2)) > 0 && p.sentTo(b.key(3)) > 0 })
 			id := b.scaled(2)
 			test.until(b, id)
 			require.True(t, b.migration(id).RollbackAllowed)
-			b.lead.shards.fail(nil, nil)
 			require.NoError(t, b.rollback(id))
+			b.lead.shards.fail(nil, nil) // not before: what goes on again may end before the order
 			b.becomes(id, protocol.MigrationRolledBack)
 			for _, m := range b.crew {
 				m.skips = nil
@@ -88,7 +92,7 @@ func TestL8RollbackOfAScaleInNeverRefusesARecord(t *testing.T) {
 // L8: what was published to the added shards is read before they are sealed.
 func TestL8RollbackOfAScaleOutReadsWhatWasWrittenToTheAddedShards(t *testing.T) {
 	t.Parallel()
-	b := regretful(t, 2, provision.Retention(time.Hour))
+	b := regretful(t, 2, brief, provision.Retention(time.Hour))
 	b.crew[0].keeps = []int{0, 1}
 	b.join("a", "a-2")
 	b.await("a hand-over", func() bool { return !b.group("a").Settled() })

@@ -14,7 +14,7 @@ import (
 // L8: as long as a sealed shard has not come back, producers are not told of it.
 func TestL8RoutingWaitsForSealedShards(t *testing.T) {
 	t.Parallel()
-	b := regretful(t, 4, provision.Retention(time.Hour))
+	b := regretful(t, 4, brief, provision.Retention(time.Hour))
 	for _, m := range b.crew {
 		m.skips = []int{3}
 	}
