@@ -118,7 +118,7 @@ func TestRefusalIsTheAPIsErrorWithItsPause(t *testing.T) {
 func TestRetryAfterIsReadInBothFormsAndBounded(t *testing.T) {
 	t.Parallel()
 	soon := time.Now().Add(90 * time.Second).UTC().Format(http.TimeFormat)
-	require.InDelta(t, 90*time.Second, retryAfter(soon), float64(3*time.Second))
+	require.InDelta(t, 90*time.Second, retryAfter(soon), float64(10*time.Second))
 	for header, want := range map[string]time.Duration{
 		"": 0, "0": 0, "3": 3 * time.Second, "-5": 0, "soon": 0, "999999999999": maxRetryAfter,
 		"99999999999999999999999": 0, "Mon, 02 Jan 2006 15:04:05 GMT": 0,
