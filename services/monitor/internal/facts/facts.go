@@ -109,12 +109,52 @@ type ShardGroup struct {
 	// Tail counts the entries after LastDeliveredID, where there are at most TailLimit;
 	// nil where there are more, or nobody has counted.
 	Tail *int64
-	// FirstUnreadID is the id of the first entry after LastDeliveredID, nil for none.
+	// TailAtLeast is how many of them were seen where the count ended before their end, 0
+	// where nobody has counted.
+	TailAtLeast int64
+	// FirstUnreadID is the id of the first entry after LastDeliveredID, nil for none, and
+	// where this round has not asked for it.
 	FirstUnreadID *string
-	// OldestPendingID is the lowest id that is pending, nil for none.
+	// OldestPendingID is the lowest id that is pending, nil for none, and where this round has
+	// not asked for it.
 	OldestPendingID *string
+	// EarlierUnread and EarlierPending are what the last round that knew it had seen as the
+	// first unread and the oldest pending entry, where this one does not know them.
+	EarlierUnread, EarlierPending *Sighting
 	// Consumers are sorted by name, nil as long as they were not asked for.
 	Consumers []Consumer
+}
+
+// Sighting is an entry as it was seen in a round before.
+type Sighting struct {
+	ID string
+	// At is when the shard of that round had answered; Rounds is how many rounds ago that was.
+	At     time.Time
+	Rounds int
+}
+
+// Miscounted tells whether the server has counted wrongly what the group has read: the entries
+// that were added and not read are not those that are unread (F02, F03). It is false where
+// nobody has counted those, and where the server keeps no count.
+//
+// The stream and its groups are asked one after the other, and a group may have read what was
+// added in between. No entry is counted after the end that the stream had.
+func (g ShardGroup) Miscounted(s *Shard) bool {
+	if g.EntriesRead == nil || s.EntriesAdded == nil {
+		return false
+	}
+	if g.Lag != nil && *g.Lag < 0 {
+		return true
+	}
+	unread := *s.EntriesAdded - *g.EntriesRead
+	switch {
+	case g.Tail == nil:
+		return unread < g.TailAtLeast
+	case *g.Tail == 0:
+		return unread > 0
+	default:
+		return unread != *g.Tail
+	}
 }
 
 // TailLimit is how many unread entries are counted one by one.

@@ -8,75 +8,10 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
-	"github.com/redis-stream-coordinator/rsc/libs/protocol"
-	"github.com/redis-stream-coordinator/rsc/libs/redisx"
-	"github.com/redis-stream-coordinator/rsc/libs/routing"
 	"github.com/redis-stream-coordinator/rsc/libs/testkit/redisproc"
 	"github.com/redis-stream-coordinator/rsc/services/monitor/internal/facts"
 	"github.com/redis-stream-coordinator/rsc/services/monitor/internal/observe"
 )
-
-// seeded returns a client that knows one node of a cluster.
-func seeded(t *testing.T, cluster *redisproc.Cluster) redis.UniversalClient {
-	t.Helper()
-	rdb, err := redisx.New(redisx.Options{Addrs: cluster.Addrs()[:1], Cluster: true})
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = rdb.Close() })
-	return rdb
-}
-
-// provide makes the shards of streams with their groups, and returns the groups.
-func provide(t *testing.T, rdb redis.UniversalClient, streams, shards int) []protocol.GroupSnapshot {
-	t.Helper()
-	var groups []protocol.GroupSnapshot
-	_, err := rdb.Pipelined(t.Context(), func(pipe redis.Pipeliner) error {
-		for s := range streams {
-			prefix := fmt.Sprintf("orders%02d", s)
-			for i := range shards {
-				pipe.XGroupCreateMkStream(t.Context(), routing.StreamKey(prefix, i), "a", "0")
-			}
-			groups = append(groups, group(prefix, "a", shards))
-		}
-		return nil
-	})
-	require.NoError(t, err)
-	return groups
-}
-
-// TestARoundOfManyShardsIsCheap: 4,096 shards in 64 groups on three primaries, nothing to
-// read: two commands a shard, a pipeline for 64 shards of a node, and a few calls beside.
-func TestARoundOfManyShardsIsCheap(t *testing.T) {
-	t.Parallel()
-	cluster := redisproc.StartCluster(t, 3)
-	rdb := seeded(t, cluster)
-	o := observerOf(rdb, observe.Config{}, provide(t, rdb, 64, 64)...)
-	sent := watch(rdb)
-	first := round(t, o)
-	_, commands, _ := sent.taken()
-	require.Equal(t, 4096, commands["memory usage"])
-	require.Equal(t, 4096, commands["xinfo consumers"])
-
-	r := round(t, o)
-	pipelines, commands, lines := sent.taken()
-	perNode, want := map[string]int{}, 0
-	for _, stream := range r.Streams {
-		for _, shard := range stream.Shards {
-			require.Empty(t, shard.Problem, "%s: %s", shard.Key, shard.Detail)
-			require.Contains(t, shard.Groups, "a")
-			require.NotNil(t, shard.Memory)
-			perNode[*shard.Node.Endpoint]++
-		}
-	}
-	for _, shards := range perNode {
-		want += (shards + 63) / 64
-	}
-	require.Len(t, perNode, 3)
-	require.Equal(t, want, pipelines)
-	require.Equal(t, map[string]int{"xinfo stream": 4096, "xinfo groups": 4096, "cluster": 1}, commands)
-	require.Len(t, lines, 2*4096+1)
-	t.Logf("a round of %d shards took %v with %d pipelines, the first one with sizes and consumers %v", 4096, r.Took, pipelines, first.Took)
-	require.Less(t, r.Took, 2*time.Second)
-}
 
 // TestFieldF36AllShardsOfAClusterAreReportedFromOneSeed, also those of a slot that moves.
 func TestFieldF36AllShardsOfAClusterAreReportedFromOneSeed(t *testing.T) {

@@ -3,10 +3,11 @@
 //
 // It looks on its own schedule: who watches the monitor costs Redis nothing. One round is in
 // flight; while one takes longer than the interval the next ones are left out and counted.
-// The shards of a node are asked in pipelines of 64, nodes at the same time, primaries only.
-// A shard costs XINFO STREAM and XINFO GROUPS; a group on it that has unread entries an
-// XRANGE, one that has pending ones an XPENDING of one entry, both in the pipeline that
-// follows. Every tenth round asks for consumers and sizes too.
+// The shards of a node are asked in pipelines of 128, nodes at the same time, primaries only.
+// A shard costs XINFO STREAM and XINFO GROUPS, and a group on it at most one question more, in
+// the pipeline that follows (performance, P25): the unread entries (XRANGE), the oldest pending
+// one (XPENDING), the size of the shard and the consumers take turns as far as they are worth
+// asking. In between the last answer stands, with its time where it may have changed.
 //
 // Non-obvious:
 //   - One key that is missing or broken says so for itself and stops no other (F35).
@@ -18,6 +19,6 @@
 //
 // File map: observer.go is the schedule; round.go puts a round together from groups.go (the
 // coordinator), plan.go (which shards), place.go (where they are), node.go and pipeline.go
-// (asking), look.go, group.go (answers) and unread.go (what is worth asking about unread
-// entries); kept.go remembers what is not asked in every round.
+// (asking), look.go, group.go (answers), unread.go (what is worth asking about unread
+// entries) and turn.go (whose turn it is); kept.go remembers what is not asked in every round.
 package observe

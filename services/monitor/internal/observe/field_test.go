@@ -41,7 +41,7 @@ func TestFieldLagsThatLieComeWithACountOfTheTail(t *testing.T) {
 		for _, line := range c.lines {
 			do(t, rdb, line)
 		}
-		shard := round(t, observerOf(rdb, observe.Config{}, group(name, "a", 1))).Streams[0].Shards[0]
+		shard := settled(t, observerOf(rdb, observe.Config{}, group(name, "a", 1))).Streams[0].Shards[0]
 		got := shard.Groups["a"]
 		require.Equal(t, facts.Problem(""), shard.Problem, name)
 		require.Equal(t, name == "F01", shard.MaxDeletedID != nil, "%s: trimming is no deletion", name)

@@ -1,11 +1,22 @@
 package observe
 
-import "github.com/redis-stream-coordinator/rsc/services/monitor/internal/facts"
+import (
+	"github.com/redis-stream-coordinator/rsc/libs/redisx"
+	"github.com/redis-stream-coordinator/rsc/services/monitor/internal/facts"
+)
 
-// kept is what was last learnt of a shard that is not asked for in every round.
+// kept is what was last learnt of a shard: not everything is asked in every round.
 type kept struct {
-	memory    *int64
-	consumers map[string][]facts.Consumer // by group
+	shard     *facts.Shard // of the last round that could read it, nil for none
+	sizeAsked int64        // the round, 0 for none
+	groups    map[string]keptGroup
+}
+
+// keptGroup is the same of a group on the shard.
+type keptGroup struct {
+	asked turns
+	// miscounted tells that Redis had counted wrongly when the unread entries were last counted.
+	miscounted bool
 }
 
 // keep remembers what was learnt in this round and fills in what was not asked. A shard
@@ -16,7 +27,7 @@ func (o *Observer) keep(targets []target) {
 		before, seen := o.kept[t.shard.Key]
 		switch t.shard.Problem {
 		case "":
-			next[t.shard.Key] = completed(t.shard, before)
+			next[t.shard.Key] = completed(t.shard, before, *t.asked)
 		case facts.ProblemUnreachable:
 			if seen {
 				next[t.shard.Key] = before
@@ -28,17 +39,72 @@ func (o *Observer) keep(targets []target) {
 }
 
 // completed fills in a shard from what was known before, and returns what is known now.
-func completed(shard *facts.Shard, before kept) kept {
-	if shard.Memory == nil {
-		shard.Memory = before.memory
+func completed(shard *facts.Shard, before kept, asked asked) kept {
+	if shard.Memory == nil && before.shard != nil {
+		shard.Memory = before.shard.Memory
 	}
-	now := kept{memory: shard.Memory, consumers: make(map[string][]facts.Consumer, len(shard.Groups))}
+	now := kept{shard: shard, sizeAsked: before.sizeAsked, groups: make(map[string]keptGroup, len(shard.Groups))}
+	if asked.size {
+		now.sizeAsked = asked.number
+	}
 	for name, group := range shard.Groups {
-		if group.Consumers == nil {
-			group.Consumers = before.consumers[name]
-			shard.Groups[name] = group
+		was := before.groups[name]
+		if about, found := asked.groups[name]; found {
+			was.asked[about] = asked.number
 		}
-		now.consumers[name] = group.Consumers
+		was.miscounted = group.Miscounted(shard) || was.miscounted && group.Tail == nil && group.EntriesRead != nil
+		now.groups[name] = was
+		if before.shard != nil {
+			fillIn(shard, name, before.shard)
+		}
 	}
 	return now
+}
+
+// fillIn tells of a group what an earlier round knew and this one has not asked for.
+func fillIn(shard *facts.Shard, name string, before *facts.Shard) {
+	group := shard.Groups[name]
+	last, found := before.Groups[name]
+	if !found {
+		return
+	}
+	if group.Consumers == nil {
+		group.Consumers = last.Consumers
+	}
+	if before.Node.RunID == shard.Node.RunID && !wentBack(before.LastGeneratedID, shard.LastGeneratedID) &&
+		!wentBack(last.LastDeliveredID, group.LastDeliveredID) {
+		if group.Tail == nil && group.FirstUnreadID == nil {
+			group.EarlierUnread = sighted(before, last.FirstUnreadID, last.EarlierUnread)
+		}
+		if group.Pending > 0 && group.OldestPendingID == nil {
+			group.EarlierPending = sighted(before, last.OldestPendingID, last.EarlierPending)
+		}
+	}
+	shard.Groups[name] = group
+}
+
+// sighted returns the entry with an id that was seen with a shard, or one that was seen earlier
+// unless that is too long ago.
+func sighted(shard *facts.Shard, id *string, earlier *facts.Sighting) *facts.Sighting {
+	switch {
+	case id != nil:
+		return &facts.Sighting{ID: *id, At: shard.At, Rounds: 1}
+	case earlier == nil || earlier.Rounds >= recheckEvery:
+		return nil
+	default:
+		return &facts.Sighting{ID: earlier.ID, At: earlier.At, Rounds: earlier.Rounds + 1}
+	}
+}
+
+// wentBack tells whether an id is lower than it was.
+func wentBack(before, now *string) bool {
+	switch {
+	case before == nil:
+		return false
+	case now == nil:
+		return true
+	}
+	was, err := redisx.ParseEntryID(*before)
+	is, err2 := redisx.ParseEntryID(*now)
+	return err == nil && err2 == nil && was.Compare(is) > 0
 }

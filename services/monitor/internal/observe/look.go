@@ -19,7 +19,8 @@ const memorySamples = 5
 type look struct {
 	target
 
-	sizes, consumers bool // whether to ask for them
+	before                    kept // what is known of it
+	sizeEvery, consumersEvery int  // after how many rounds they are asked for again
 
 	stream  *redisx.Stream
 	groups  []redisx.Group
@@ -29,7 +30,7 @@ type look struct {
 // first returns what is asked about every shard.
 func (l *look) first() []question {
 	key := l.shard.Key
-	questions := []question{
+	return []question{
 		{[]any{"XINFO", "STREAM", key}, 2, l.answer(func(reply any) error {
 			stream, err := redisx.ParseStream(reply)
 			l.stream = &stream
@@ -40,14 +41,6 @@ func (l *look) first() []question {
 			return err
 		})},
 	}
-	if l.sizes {
-		questions = append(questions, question{[]any{"MEMORY", "USAGE", key, "SAMPLES", memorySamples}, 2, func(reply any, _ error) {
-			if size, ok := reply.(int64); ok {
-				l.shard.Memory = &size
-			}
-		}})
-	}
-	return questions
 }
 
 // answer takes an answer without which nothing is known of the shard.

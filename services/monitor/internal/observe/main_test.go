@@ -73,6 +73,16 @@ func round(t *testing.T, o *observe.Observer) facts.Round {
 	return r
 }
 
+// settled makes as many rounds as it takes until every topic of a group has had its turn, and
+// returns the last one.
+func settled(t *testing.T, o *observe.Observer) facts.Round {
+	t.Helper()
+	for range 3 {
+		round(t, o)
+	}
+	return round(t, o)
+}
+
 // do runs a command, given as a line.
 func do(t *testing.T, rdb redis.UniversalClient, line string) {
 	t.Helper()
@@ -135,4 +145,85 @@ func (c *counter) taken() (pipelines int, commands map[string]int, lines []strin
 	pipelines, commands, lines = c.pipelines, c.commands, c.lines
 	c.pipelines, c.commands, c.lines = 0, map[string]int{}, nil
 	return pipelines, commands, lines
+}
+
+// cost is what a round has taken, counted where the commands leave for their nodes.
+type cost struct {
+	pipelines map[string]int // by the address of the node
+	commands  map[string]int // by name
+	perKey    map[string]int // of shards
+	others    int            // commands without a key
+}
+
+// ledger counts what the nodes of a cluster are sent.
+type ledger struct {
+	mu  sync.Mutex
+	sum cost
+}
+
+// watchNodes counts what a client sends from here on to nodes that it has not met yet.
+func watchNodes(t *testing.T, rdb redis.UniversalClient) *ledger {
+	t.Helper()
+	l := &ledger{}
+	l.taken()
+	cluster, is := rdb.(*redis.ClusterClient)
+	require.True(t, is)
+	cluster.OnNewNode(func(node *redis.Client) { node.AddHook(nodeHook{l, node.Options().Addr}) })
+	return l
+}
+
+// taken returns what was counted and begins anew.
+func (l *ledger) taken() cost {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	sum := l.sum
+	l.sum = cost{pipelines: map[string]int{}, commands: map[string]int{}, perKey: map[string]int{}}
+	return sum
+}
+
+func (l *ledger) note(node string, pipelines int, cmds ...redis.Cmder) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.sum.pipelines[node] += pipelines
+	for _, cmd := range cmds {
+		args := cmd.Args()
+		switch name := cmd.Name(); name {
+		case "xinfo", "memory":
+			l.sum.commands[name+" "+strings.ToLower(fmt.Sprint(args[1]))]++
+			l.sum.perKey[fmt.Sprint(args[2])]++
+		case "xrange", "xpending":
+			l.sum.commands[name]++
+			l.sum.perKey[fmt.Sprint(args[1])]++
+		case "hello", "client", "auth", "select", "readonly", "ping": // of connections
+		default:
+			l.sum.others++
+		}
+	}
+}
+
+// nodeHook is a ledger's eye on a node.
+type nodeHook struct {
+	ledger *ledger
+	node   string
+}
+
+func (nodeHook) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (h nodeHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		h.ledger.note(h.node, 0, cmd)
+		return next(ctx, cmd)
+	}
+}
+
+func (h nodeHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		switch cmds[0].Name() {
+		case "hello", "client", "auth": // a connection is opened
+			h.ledger.note(h.node, 0, cmds...)
+		default:
+			h.ledger.note(h.node, 1, cmds...)
+		}
+		return next(ctx, cmds)
+	}
 }

@@ -8,11 +8,10 @@ import (
 
 // node asks one server about its shards, one pipeline after the other.
 type node struct {
-	observer         *Observer
-	name             string
-	run              string // the run id, that of an earlier round where this one has not learnt it
-	targets          []target
-	sizes, consumers bool // whether to ask for them in this round
+	observer *Observer
+	name     string
+	run      string // the run id, that of an earlier round where this one has not learnt it
+	targets  []target
 }
 
 // ask fills in the shards. What follows from the answers to one pipeline is asked with the
@@ -42,8 +41,9 @@ func (n *node) looksAt(batch []target) []*look {
 	looks := make([]*look, len(batch))
 	for i, t := range batch {
 		t.shard.Node.RunID = n.run
-		_, seen := n.observer.kept[t.shard.Key] // a shard that is new does not wait for its turn
-		looks[i] = &look{target: t, sizes: n.sizes || !seen, consumers: n.consumers || !seen}
+		looks[i] = &look{
+			target: t, before: n.observer.kept[t.shard.Key], sizeEvery: n.observer.cfg.MemoryEvery, consumersEvery: n.observer.cfg.ConsumersEvery,
+		}
 	}
 	return looks
 }

@@ -23,11 +23,13 @@ type Config struct {
 	Interval time.Duration
 	// RoundTimeout bounds a round (4 s); what is not answered by then is unreachable.
 	RoundTimeout time.Duration
-	// MemoryEvery and ConsumersEvery are in which rounds the sizes of shards and the
-	// consumers are asked for: the first one and every so many after it (10). Of a shard
-	// that was not read before they are asked for at once.
+	// MemoryEvery and ConsumersEvery are after how many rounds the size of a shard and the
+	// consumers of a group on it are asked for again (10), at the latest when nothing else
+	// about the shard has waited longer.
 	MemoryEvery, ConsumersEvery int
-	// Pipeline is how many shards are asked at once (64).
+	// Pipeline is how many shards are asked at once (128). So a node of N shards takes not
+	// more than N/64 pipelines as soon as N is 192, with the one that asks what follows from
+	// the answers to the last one, and the one that asks who the node is.
 	Pipeline int
 }
 
@@ -36,7 +38,7 @@ func (c Config) withDefaults() Config {
 	c.RoundTimeout = cmp.Or(c.RoundTimeout, 4*time.Second)
 	c.MemoryEvery = cmp.Or(c.MemoryEvery, 10)
 	c.ConsumersEvery = cmp.Or(c.ConsumersEvery, 10)
-	c.Pipeline = cmp.Or(c.Pipeline, 64)
+	c.Pipeline = cmp.Or(c.Pipeline, 128)
 	return c
 }
 

@@ -36,10 +36,11 @@ func streamsOf(groups []protocol.GroupSnapshot) []watched {
 type target struct {
 	shard  *facts.Shard
 	groups []string // those to look for, shared and not changed
+	asked  *asked
 }
 
-// planOf returns the streams with nothing known of their shards, and those shards.
-func planOf(groups []protocol.GroupSnapshot) ([]facts.Stream, []target) {
+// planOf returns the streams with nothing known of their shards in a round, and those shards.
+func planOf(groups []protocol.GroupSnapshot, number int64) ([]facts.Stream, []target) {
 	plan := streamsOf(groups)
 	streams, targets := make([]facts.Stream, len(plan)), []target{}
 	for i, s := range plan {
@@ -48,7 +49,7 @@ func planOf(groups []protocol.GroupSnapshot) ([]facts.Stream, []target) {
 			shard := &streams[i].Shards[index]
 			shard.Index, shard.Key = index, routing.StreamKey(s.prefix, index)
 			shard.Slot = routing.Slot(shard.Key)
-			targets = append(targets, target{shard, s.groups})
+			targets = append(targets, target{shard, s.groups, &asked{number: number, groups: map[string]topic{}}})
 		}
 	}
 	return streams, targets

@@ -14,7 +14,7 @@ func (o *Observer) observe(ctx context.Context) facts.Round {
 	defer cancel()
 
 	groups, problem := o.groups.ask(ctx, o.cfg.RoundTimeout)
-	streams, targets := planOf(groups)
+	streams, targets := planOf(groups, o.number)
 	round.Groups, round.Streams, round.Problem = factsOf(groups), streams, problem
 	if (problem != "") != o.alone { // once, not every five seconds
 		o.alone = problem != ""
@@ -54,11 +54,7 @@ func (o *Observer) nodesOf(targets []target) []*node {
 		name := nameOf(t.shard.Node)
 		n := at[name]
 		if n == nil {
-			n = &node{
-				observer: o, name: name, run: o.runs[name],
-				sizes:     (o.number-1)%int64(o.cfg.MemoryEvery) == 0,
-				consumers: (o.number-1)%int64(o.cfg.ConsumersEvery) == 0,
-			}
+			n = &node{observer: o, name: name, run: o.runs[name]}
 			at[name] = n
 			nodes = append(nodes, n)
 		}

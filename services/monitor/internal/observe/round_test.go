@@ -31,7 +31,7 @@ func TestARoundTellsWhatRedisHas(t *testing.T) {
 			do(t, rdb, line)
 		}
 		o := observerOf(rdb, observe.Config{}, group("orders", "a", 2), group("orders", "b", 2))
-		r := round(t, o)
+		r := settled(t, o)
 		require.Len(t, r.Streams, 1)
 		require.Equal(t, "orders", r.Streams[0].Prefix)
 		require.Equal(t, 2, r.Streams[0].ShardCount)
@@ -55,7 +55,7 @@ func TestARoundTellsWhatRedisHas(t *testing.T) {
 		a.Consumers = nil
 		require.Equal(t, facts.ShardGroup{
 			LastDeliveredID: new("2-0"), EntriesRead: new(int64(2)), Lag: new(int64(1)), Pending: 2, Tail: new(int64(1)),
-			FirstUnreadID: new("3-0"), OldestPendingID: new("1-0"),
+			TailAtLeast: 1, FirstUnreadID: new("3-0"), OldestPendingID: new("1-0"),
 		}, a)
 		require.Equal(t, new(int64(0)), first.Groups["b"].Tail)
 		require.NotContains(t, first.Groups, "stranger", "only groups of the coordinator are looked at")
@@ -158,25 +158,32 @@ func TestSizesAndConsumersAreAskedForNowAndThen(t *testing.T) {
 	t.Parallel()
 	rdb := redisproc.Start(t).Client(t)
 	for _, line := range []string{
-		"XGROUP CREATE orders:0 a 0 MKSTREAM", "XADD orders:0 1-0 f v", "XREADGROUP GROUP a c1 STREAMS orders:0 >", "XADD orders:1 1-0 f v",
+		"XGROUP CREATE orders:0 a 0 MKSTREAM", "XADD orders:0 1-0 f v", "XREADGROUP GROUP a c1 NOACK STREAMS orders:0 >", "XADD orders:1 1-0 f v",
 	} {
 		do(t, rdb, line)
 	}
 	sent := watch(rdb)
 	o := observerOf(rdb, observe.Config{MemoryEvery: 2, ConsumersEvery: 3}, group("orders", "a", 2))
-	for number := 1; number <= 7; number++ {
+	sizes, consumers := map[string][]int{}, []int{}
+	for number := 1; number <= 9; number++ {
 		shard := round(t, o).Streams[0].Shards[0]
-		_, commands, lines := sent.taken()
-		require.Equal(t, number%2 == 1, commands["memory usage"] == 2, "round %d: %v", number, commands)
-		require.Equal(t, number%3 == 1, commands["xinfo consumers"] == 1, "round %d: %v", number, commands)
+		_, _, lines := sent.taken()
 		for _, line := range lines {
-			if strings.HasPrefix(line, "MEMORY") {
-				require.True(t, strings.HasSuffix(line, " SAMPLES 5"), line)
+			if key, found := strings.CutPrefix(line, "MEMORY USAGE "); found {
+				key, found = strings.CutSuffix(key, " SAMPLES 5")
+				require.True(t, found, line)
+				sizes[key] = append(sizes[key], number)
+			}
+			if strings.HasPrefix(line, "XINFO CONSUMERS") {
+				consumers = append(consumers, number)
 			}
 		}
 		require.NotNil(t, shard.Memory)
-		require.Len(t, shard.Groups["a"].Consumers, 1)
+		require.Equal(t, number > 1, len(shard.Groups["a"].Consumers) == 1)
 	}
+	require.Equal(t, []int{1, 3, 5, 7, 9}, sizes["orders:1"], "nothing else is to be known of it")
+	require.Equal(t, []int{2, 5, 8}, consumers, "what has waited longer goes first")
+	require.Equal(t, []int{1, 3, 6, 9}, sizes["orders:0"], "it waits for its turn")
 }
 
 // TestWhatIsKeptOfAShardLastsAsLongAsTheShard, also while it is out of reach.
@@ -187,8 +194,10 @@ func TestWhatIsKeptOfAShardLastsAsLongAsTheShard(t *testing.T) {
 	do(t, rdb, "XGROUP CREATE orders:0 a 0 MKSTREAM")
 	o := observerOf(rdb, observe.Config{RoundTimeout: 500 * time.Millisecond, MemoryEvery: 100, ConsumersEvery: 100}, group("orders", "a", 1))
 	look := func() facts.Shard { return round(t, o).Streams[0].Shards[0] }
+	look()
 	before := look()
 	require.NotNil(t, before.Memory)
+	require.NotNil(t, before.Groups["a"].Consumers)
 
 	server.Kill()
 	sent := watch(rdb)
@@ -218,8 +227,8 @@ func TestWhatIsKeptOfAShardLastsAsLongAsTheShard(t *testing.T) {
 	require.Equal(t, facts.ProblemMissing, look().Problem)
 	do(t, rdb, "XGROUP CREATE orders:0 a 0 MKSTREAM")
 	do(t, rdb, "XADD orders:0 1-0 f "+strings.Repeat("v", 10_000))
-	again := look()
-	require.Greater(t, *again.Memory, *before.Memory, "this is another stream, asked for at once")
+	again := settled(t, o).Streams[0].Shards[0]
+	require.Greater(t, *again.Memory, *before.Memory, "this is another stream, asked for without delay")
 	require.NotNil(t, again.Groups["a"].Consumers)
 	do(t, rdb, "XADD orders:0 2-0 f "+strings.Repeat("v", 10_000))
 	require.Equal(t, again.Memory, look().Memory, "which has its turn from then on")

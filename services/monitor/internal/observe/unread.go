@@ -19,9 +19,9 @@ type unread struct {
 
 // unreadOf tells what follows from a stream and its group. Entries are asked for one by one
 // only where a small number of them is worth a proof: where Redis knows no lag, a small one,
-// or one that cannot be (F01 to F03). Otherwise the first one is enough. groups is how many
-// groups share what may be read.
-func unreadOf(s redisx.Stream, g redisx.Group, groups int) unread {
+// one that cannot be (F01 to F03), or was miscounted when they were last counted.
+// Otherwise the first one is enough. groups is how many groups share what may be read.
+func unreadOf(s redisx.Stream, g redisx.Group, groups int, miscounted bool) unread {
 	delivered, err := redisx.ParseEntryID(g.LastDeliveredID)
 	if err != nil {
 		return unread{}
@@ -39,7 +39,7 @@ func unreadOf(s redisx.Stream, g redisx.Group, groups int) unread {
 		return u
 	}
 	lag, lagKnown := g.Lag.Value()
-	if lagKnown && lag > facts.TailLimit && lag <= s.Length {
+	if !miscounted && lagKnown && lag > facts.TailLimit && lag <= s.Length {
 		return unread{ask: 1}
 	}
 	return unread{ask: min(facts.TailLimit+1, max(1, tailBytes/groups/max(1, s.EntryBytes)))}

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/redis-stream-coordinator/rsc/libs/redisx"
+	"github.com/redis-stream-coordinator/rsc/services/monitor/internal/facts"
 )
 
 func TestOnlyWhatIsNotKnownIsAskedAboutUnreadEntries(t *testing.T) {
@@ -35,9 +36,12 @@ func TestOnlyWhatIsNotKnownIsAskedAboutUnreadEntries(t *testing.T) {
 	}
 	for name, c := range cases {
 		c.stream.EntriesAdded = redisx.KnownCount(9_000)
-		if many := unreadOf(c.stream, redisx.Group{LastDeliveredID: c.delivered, Lag: c.lag}, 1_000); c.want.ask > 0 {
+		if many := unreadOf(c.stream, redisx.Group{LastDeliveredID: c.delivered, Lag: c.lag}, 1_000, false); c.want.ask > 0 {
 			require.Equal(t, 1, many.ask, "%s: groups share what may be read", name)
 		}
-		require.Equal(t, c.want, unreadOf(c.stream, redisx.Group{LastDeliveredID: c.delivered, Lag: c.lag}, 1), name)
+		require.Equal(t, c.want, unreadOf(c.stream, redisx.Group{LastDeliveredID: c.delivered, Lag: c.lag}, 1, false), name)
+		if c.want.ask == 1 {
+			require.Equal(t, facts.TailLimit+1, unreadOf(c.stream, redisx.Group{LastDeliveredID: c.delivered, Lag: c.lag}, 1, true).ask, "%s: not believed", name)
+		}
 	}
 }

@@ -1,6 +1,10 @@
 package rates
 
-import "time"
+import (
+	"time"
+
+	"github.com/redis-stream-coordinator/rsc/services/monitor/internal/facts"
+)
 
 const (
 	// firstTime is the time in milliseconds before which an id is taken for a number that
@@ -9,6 +13,14 @@ const (
 	// aheadLimit is how far Redis' clock may be ahead of ours.
 	aheadLimit = time.Minute
 )
+
+// oldest returns the age of an entry, or the one that another had when it was last seen.
+func oldest(at time.Time, id *string, earlier *facts.Sighting) *int64 {
+	if id == nil && earlier != nil {
+		return ageMs(earlier.At, &earlier.ID)
+	}
+	return ageMs(at, id)
+}
 
 // ageMs returns how long before at the entry was added, by its id; nil for no id and for ids
 // that are no times.

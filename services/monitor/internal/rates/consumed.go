@@ -1,6 +1,9 @@
 package rates
 
-import "github.com/redis-stream-coordinator/rsc/services/monitor/internal/facts"
+import (
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+	"github.com/redis-stream-coordinator/rsc/services/monitor/internal/facts"
+)
 
 // sight is a group on a shard at one observation.
 type sight struct {
@@ -9,8 +12,13 @@ type sight struct {
 	lag   Lag
 }
 
-func sightOf(shard *facts.Shard, group facts.ShardGroup) sight {
-	return sight{shard: shard, group: group, lag: Judge(shard, group)}
+// sightOf judges a group. What Redis says of one that it has miscounted is not believed.
+func sightOf(shard *facts.Shard, group facts.ShardGroup, miscounted bool) sight {
+	s := sight{shard: shard, group: group, lag: Judge(shard, group)}
+	if miscounted && group.Tail == nil && s.lag.Known() {
+		s.lag = Lag{Reason: protocol.LagContradictsTail}
+	}
+	return s
 }
 
 func (s sight) cursor() recordID { return idOf(s.group.LastDeliveredID) }

@@ -46,7 +46,7 @@ func doubtOf(shard *facts.Shard, group facts.ShardGroup) protocol.LagReason {
 			return protocol.LagContradictsTail
 		}
 		return ""
-	case lag == 0:
+	case lag == 0, lag < group.TailAtLeast:
 		return protocol.LagBelowTail
 	case lag > shard.Length:
 		return protocol.LagAboveLength

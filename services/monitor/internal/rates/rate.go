@@ -8,7 +8,8 @@ type Rate struct {
 	// delivered to the group.
 	ProducedPerSecond, ConsumedPerSecond *float64
 	Lag                                  Lag
-	// OldestUnreadAgeMs and OldestPendingAgeMs are also nil without such an entry.
+	// OldestUnreadAgeMs and OldestPendingAgeMs are also nil without such an entry. Where a
+	// round has not asked for it, they are what they were when it was last known.
 	OldestUnreadAgeMs, OldestPendingAgeMs *int64
 	// TimeToDrainSeconds is also nil where the lag never ends.
 	TimeToDrainSeconds *float64
@@ -34,8 +35,8 @@ func (s step) rate(before *sight, now sight, lost *int64) Rate {
 	rate := Rate{
 		ProducedPerSecond:  s.produced,
 		Lag:                now.lag,
-		OldestUnreadAgeMs:  ageMs(now.shard.At, firstUnread(now.shard, now.group)),
-		OldestPendingAgeMs: ageMs(now.shard.At, now.group.OldestPendingID),
+		OldestUnreadAgeMs:  oldest(now.shard.At, firstUnread(now.shard, now.group), now.group.EarlierUnread),
+		OldestPendingAgeMs: oldest(now.shard.At, now.group.OldestPendingID, now.group.EarlierPending),
 		Regressed:          before != nil && before.cursor().after(now.cursor()),
 	}
 	if !s.same {
