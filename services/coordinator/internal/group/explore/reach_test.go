@@ -18,7 +18,7 @@ func situations() map[string]string {
 		"FENCE_TIMEOUT": "fence by timeout", "rejoin": "rejoin", "twin refused": "twin refused", "successor": "successor",
 		"barrier": "barrier", "HAND_BACK": "hand-back", "seal refused by the second proof": "seal refused by the second proof",
 		"rollback after a partial seal": "rollback after a partial seal", "published late": "record by a stale routing",
-		"fails closed": "unreadable record",
+		"fails closed": "unreadable record", "lapsed": "touch of a lease that has run out",
 	}
 }
 
@@ -49,7 +49,7 @@ func TestTheWalksMeetWhatMatters(t *testing.T) {
 		"OK", "RETRY", "SYNC_METADATA", "REVOKE_PENDING", "FENCED_MEMBER_EPOCH", "UNKNOWN_MEMBER_ID",
 		"JOIN", "TAKEOVER", "LEAVE", "SUSPEND", "EXPIRE", "FENCE_REPORT", "FENCE_TIMEOUT", "CORRECTION", "RELEASE",
 		"TOLD", "HAND_BACK", "GRANT", "LINGER_OVER", "BARRIER_OVER", "ROUND_OVER", "GRACE", "FORGET",
-		"steady", "conflict", "lost answer", "outdated", "barrier", "failover", "jump", "recreated", "skewed pod",
+		"steady", "lapsed", "conflict", "lost answer", "outdated", "barrier", "failover", "jump", "recreated", "skewed pod",
 		"rejoin", "successor", "twin refused",
 		"SCALE", "ROLLBACK", "SEAL", "REPROVISION", "ADMIN", "lost liveness", "stream falls back", "stream conflict",
 		"scale-out", "scale-in", "rollback in PREPARING", "rollback in ACTIVE", "rollback in DRAINING",
