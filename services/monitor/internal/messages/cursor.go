@@ -2,6 +2,7 @@ package messages
 
 import (
 	"cmp"
+	"math"
 	"strconv"
 	"strings"
 
@@ -29,10 +30,12 @@ type start struct {
 	// bounds are the ids next to which reading goes on, themselves excluded, by the place of
 	// the shard in the query; nil is the end that the direction comes from.
 	bounds []*redisx.EntryID
+	// high is the furthest that any shard was read before, nil at the beginning.
+	high *position
 }
 
 // startOf reads the cursor of a query.
-func startOf(q Query) (start, error) {
+func startOf(q Query, forward bool) (start, error) {
 	at := start{tail: -1, bounds: make([]*redisx.EntryID, len(q.Shards))}
 	switch {
 	case q.Cursor == "":
@@ -51,6 +54,11 @@ func startOf(q Query) (start, error) {
 		}
 		at.tail = int(n)
 		return at, nil
+	case strings.HasPrefix(q.Cursor, allPrefix) && !strings.Contains(q.Cursor, "="):
+		if !q.AllShards || !at.readPosition(q, forward) {
+			return at, badCursor(q)
+		}
+		return at, nil
 	case strings.HasPrefix(q.Cursor, allPrefix):
 		err := at.readAll(q)
 		return at, err
@@ -62,11 +70,13 @@ func startOf(q Query) (start, error) {
 		for i := range at.bounds {
 			at.bounds[i] = &id
 		}
+		at.high = &position{id, math.MaxInt}
 		return at, nil
 	}
 }
 
-// readAll reads the form that says for each shard how far it was read.
+// readAll reads the form that says for each shard how far it was read. No page gives it any
+// more, for its length; who has one goes on with it.
 func (at *start) readAll(q Query) error {
 	if !q.AllShards {
 		return badCursor(q)
@@ -90,6 +100,9 @@ func (at *start) readAll(q Query) error {
 	}
 	for i, bound := range at.bounds {
 		at.bounds[i] = cmp.Or(bound, rest)
+		if bound = at.bounds[i]; bound != nil && (at.high == nil || at.high.id.Compare(*bound) < 0) {
+			at.high = &position{*bound, math.MaxInt}
+		}
 	}
 	return nil
 }
@@ -101,32 +114,6 @@ func placesOf(shards []facts.Shard) map[string]int {
 		places[strconv.Itoa(shard.Index)] = i
 	}
 	return places
-}
-
-// cursorOf writes how far the shards were read, rest for those without a bound; nil where
-// nothing says so.
-func cursorOf(q Query, bounds []*redisx.EntryID, rest *redisx.EntryID) *string {
-	if !q.AllShards {
-		if rest = cmp.Or(bounds[0], rest); rest == nil {
-			return nil
-		}
-		id := rest.String()
-		return &id
-	}
-	var parts []string
-	if rest != nil {
-		parts = append(parts, others+"="+rest.String())
-	}
-	for i, bound := range bounds {
-		if bound != nil {
-			parts = append(parts, strconv.Itoa(q.Shards[i].Index)+"="+bound.String())
-		}
-	}
-	if len(parts) == 0 {
-		return nil
-	}
-	cursor := allPrefix + strings.Join(parts, ",")
-	return &cursor
 }
 
 func badCursor(q Query) error {

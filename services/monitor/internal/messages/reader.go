@@ -127,7 +127,7 @@ func (r *Reader) read(ctx context.Context, q Query) (Query, page, error) {
 		found, err := r.search(ctx, q)
 		return q, found, err
 	}
-	at, err := startOf(q)
+	at, err := startOf(q, forward)
 	switch {
 	case err != nil:
 		return q, page{}, err
@@ -135,13 +135,17 @@ func (r *Reader) read(ctx context.Context, q Query) (Query, page, error) {
 		found, err := r.tailPage(ctx, q, forward, at.tail)
 		return q, found, err
 	}
-	found, err := r.page(ctx, q, forward, at.bounds)
+	found, err := r.page(ctx, q, forward, at)
 	return q, found, err
 }
 
-// page reads the page next to the bounds.
-func (r *Reader) page(ctx context.Context, q Query, forward bool, bounds []*redisx.EntryID) (page, error) {
-	w, err := r.walkFrom(ctx, q, forward, bounds, q.Limit)
+// page reads the page that begins at from.
+func (r *Reader) page(ctx context.Context, q Query, forward bool, from start) (page, error) {
+	floors, err := r.floors(ctx, q, forward)
+	if err != nil {
+		return page{}, err
+	}
+	w, err := r.walkFrom(ctx, q, forward, from, q.Limit)
 	if err != nil {
 		return page{}, err
 	}
@@ -154,8 +158,9 @@ func (r *Reader) page(ctx context.Context, q Query, forward bool, bounds []*redi
 		found.add(record)
 	}
 	if w.more() {
-		bounds, rest := w.bounds()
-		found.next = cursorOf(q, bounds, rest)
+		var kept int
+		found.next, kept = w.cursor(q, floors)
+		found.records = found.records[:kept]
 	}
 	return found, nil
 }

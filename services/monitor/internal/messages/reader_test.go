@@ -32,7 +32,8 @@ func TestCursorsIDsAndDirectionsThatAreNoneAreRefused(t *testing.T) {
 	single.AllShards = false
 	for _, cursor := range []string{
 		"x", "1", "1-", "-1", "1-0-0", "1-0,", "+", "-", "$", "(1-0", "all", "all:", "all:0", "all:0=", "all:0=1", "all:0=x-1", "all:3=1-0",
-		"all:-1=1-0", "all:00=1-0", "all:0=1-0,", "all:,0=1-0", "all:0=1-0,0=2-0", "all:0=1-0 ,1=1-0", "all:*", "all:*=", "all:*=1-0,*=2-0", "*=1-0", "__rsc_tail__:", "__rsc_tail__:-1",
+		"all:-1=1-0", "all:00=1-0", "all:0=1-0,", "all:,0=1-0", "all:0=1-0,0=2-0", "all:0=1-0 ,1=1-0", "all:*", "all:*=", "all:*=1-0,*=2-0", "*=1-0",
+		"all:1-0", "all:1-0.", "all:1-0.x", "all:1-0.-1", "all:1-0.01", "all:1.0", "all:.0", "all:1-0.0.", "all:1-0.0.!", "all:1-0.0.AQ.AQ", "all:1-0.0.AQE", "__rsc_tail__:", "__rsc_tail__:-1",
 		"__rsc_tail__:x", "__rsc_tail__:99999999999", "__rsc_tail__:10000", "__rsc_last__:0", "1-18446744073709551616", "1-0\r\nFLUSHALL", strings.Repeat("9", 30_000),
 	} {
 		merged.Cursor, single.Cursor = cursor, cursor
@@ -41,8 +42,13 @@ func TestCursorsIDsAndDirectionsThatAreNoneAreRefused(t *testing.T) {
 		_, err = reader.Page(t.Context(), single)
 		requireCode(t, err, protocol.CodeInvalidRequest)
 	}
-	single.Cursor = "all:0=1-0"
-	_, err := reader.Page(t.Context(), single)
+	for _, ofAll := range []string{"all:0=1-0", "all:1-0.0"} {
+		single.Cursor = ofAll
+		_, err := reader.Page(t.Context(), single)
+		requireCode(t, err, protocol.CodeInvalidRequest)
+	}
+	merged.Cursor, merged.Direction = "all:1-0.0.AQ", protocol.DirectionBackward
+	_, err := reader.Rows(t.Context(), merged)
 	requireCode(t, err, protocol.CodeInvalidRequest)
 
 	for _, id := range []string{"1", "x", "1-", "*", "1-0 ", "all"} {
@@ -139,6 +145,36 @@ func TestLargeAndBinaryValuesAreCutAndFlagged(t *testing.T) {
 	var fields map[string]string
 	require.NoError(t, json.Unmarshal([]byte(rows[0].FieldsJSON), &fields))
 	require.Equal(t, record.Fields, fields)
+}
+
+// TestRecordsOfAMegabyteAreCutAndNoneIsLost: texts and binary values, merged, over pages that
+// are asked to be as long as may be.
+func TestRecordsOfAMegabyteAreCutAndNoneIsLost(t *testing.T) {
+	t.Parallel()
+	rdb := redisproc.Start(t).Client(t)
+	text, binary := strings.Repeat("a", 1<<20), strings.Repeat("\xfe\x00", 1<<19)
+	for i := range 40 {
+		add(t.Context(), t, rdb, fmt.Sprintf("orders:%d", i%2), fmt.Sprintf("%d-0", i+1), "payload", []string{text, binary}[i/2%2])
+	}
+	for _, direction := range directions() {
+		seen := map[string]bool{}
+		follow(t.Context(), t, messages.NewReader(rdb), all("orders", 2, direction, 1000), func(rows []protocol.GrafanaMessageRow) {
+			for i, place := range placesOf(rows) {
+				require.False(t, seen[place])
+				seen[place] = true
+				shown := []byte(*rows[i].Payload)
+				if len(rows[i].Base64Fields) > 0 {
+					var err error
+					shown, err = base64.StdEncoding.DecodeString(*rows[i].Payload)
+					require.NoError(t, err)
+					require.True(t, strings.HasPrefix(binary, string(shown)))
+				}
+				require.Len(t, shown, protocol.MaxMessagePayload)
+				require.Equal(t, []string{"payload"}, rows[i].CutFields)
+			}
+		})
+		require.Len(t, seen, 40)
+	}
 }
 
 func TestARecordOfManyLargeFieldsIsBounded(t *testing.T) {

@@ -11,51 +11,52 @@ import (
 // over what lies behind it.
 func (r *Reader) tailPage(ctx context.Context, q Query, forward bool, pages int) (page, error) {
 	behind := pages * q.Limit
-	w, err := r.walkFrom(ctx, q, !forward, make([]*redisx.EntryID, len(q.Shards)), behind+q.Limit)
+	floors, err := r.floors(ctx, q, forward)
 	if err != nil {
 		return page{}, err
 	}
-	edges := make([]*redisx.EntryID, len(q.Shards)) // of the page, on the side of what lies behind
+	w, err := r.walkFrom(ctx, q, !forward, start{bounds: make([]*redisx.EntryID, len(q.Shards))}, behind+q.Limit)
+	if err != nil {
+		return page{}, err
+	}
 	var found page
 	for taken := 0; w.more() && taken < behind+q.Limit; taken++ {
-		record, s, err := w.next(ctx)
+		record, _, err := w.next(ctx)
 		if err != nil {
 			return page{}, err
 		}
 		if taken < behind {
 			continue
 		}
-		if edges[s.place] == nil {
-			edges[s.place] = &record.id
-		}
 		if found.bytes >= pageBytes { // pages from the end are counted, so none may be shorter
 			record = record.emptied()
 		}
 		found.add(record)
 	}
-	slices.Reverse(found.records)
 	if behind > 0 && len(found.records) > 0 {
-		found.next = cursorOf(q, w.behind(edges), nil)
+		edge := found.records[0]
+		found.next, _ = cursorOf(q, forward, position{edge.id, edge.shard.Index}, w.turned(behind), floors)
 	}
+	slices.Reverse(found.records)
 	return found, nil
 }
 
-// behind returns the bounds from which the walk in the other direction leaves a page with
-// these edges.
-func (w *walk) behind(edges []*redisx.EntryID) []*redisx.EntryID {
+// turned returns how far a walk in the other direction has read each shard when it comes to
+// the first so many records of this one.
+func (w *walk) turned(behind int) []reach {
+	reaches := w.reaches()
 	for i, s := range w.sources {
-		switch {
-		case edges[i] != nil: // some of the page are of this shard
-		case len(s.read) > 0: // all that was taken lies behind, all else before
-			id := s.top().id
-			edges[i] = &id
-		case !w.forward: // all of the shard lies behind: read it from its beginning
-		case s.bound != nil:
-			above := s.bound.Next()
-			edges[i] = &above
-		default: // nothing is there; what comes is newer than the page
-			edges[i] = &redisx.EntryID{}
+		reaches[i].bound, reaches[i].next = redisx.EntryID{}, nil
+		if len(s.read) > 0 {
+			reaches[i].bound = s.top().id
 		}
 	}
-	return edges
+	for i, step := range slices.Backward(w.steps) {
+		if place := step.source.place; i >= behind {
+			reaches[place].bound = step.taken.id
+		} else if reaches[place].next == nil || step.taken.id.Compare(*reaches[place].next) < 0 {
+			reaches[place].next = &step.taken.id
+		}
+	}
+	return reaches
 }

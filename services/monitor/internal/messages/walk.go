@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"container/heap"
 	"context"
+	"slices"
 
 	"github.com/redis/go-redis/v9"
 
@@ -21,17 +22,26 @@ type walk struct {
 	chunk   int // how many records of a shard are read at once at most
 	sources []*source
 	ready   heap.Interface // the sources that have a record
-	last    redisx.EntryID // of the record that was taken last
+	at      *position      // of the record that was taken last; FORWARD the furthest of all
+	steps   []step
 }
 
-// walkFrom begins a walk, next to the bounds.
-func (r *Reader) walkFrom(ctx context.Context, q Query, forward bool, bounds []*redisx.EntryID, records int) (*walk, error) {
-	w := &walk{redis: r.redis, forward: forward, chunk: 1 + 2*records/max(1, len(q.Shards))}
+// step is a record that was taken, with what was before.
+type step struct {
+	source *source
+	taken  record
+	bound  *redisx.EntryID
+	at     *position
+}
+
+// walkFrom begins a walk, next to the bounds of from.
+func (r *Reader) walkFrom(ctx context.Context, q Query, forward bool, from start, records int) (*walk, error) {
+	w := &walk{redis: r.redis, forward: forward, chunk: 1 + 2*records/max(1, len(q.Shards)), at: from.high}
 	if len(q.Shards) == 1 {
 		w.chunk = records + 1
 	}
 	for i, shard := range q.Shards {
-		w.sources = append(w.sources, &source{shard: shard, place: i, bound: bounds[i]})
+		w.sources = append(w.sources, &source{shard: shard, place: i, bound: from.bounds[i]})
 	}
 	if err := refill(ctx, w.redis, forward, w.sources, w.chunk); err != nil {
 		return nil, err
@@ -53,8 +63,13 @@ func (w *walk) more() bool { return w.ready.Len() > 0 }
 // next returns the record that comes next; there has to be one.
 func (w *walk) next(ctx context.Context) (record, *source, error) {
 	s, _ := heap.Pop(w.ready).(*source)
+	was := step{source: s, bound: s.bound, at: w.at}
 	taken := s.take()
-	w.last = taken.id
+	was.taken = taken
+	w.steps = append(w.steps, was)
+	if at := (position{taken.id, s.shard.Index}); !w.forward || w.at == nil || w.at.compare(at) < 0 {
+		w.at = &at
+	}
 	if s.empty() {
 		if err := refill(ctx, w.redis, w.forward, []*source{s}, w.chunk); err != nil {
 			return record{}, nil, err
@@ -66,27 +81,34 @@ func (w *walk) next(ctx context.Context) (record, *source, error) {
 	return taken, s, nil
 }
 
-// bounds returns how far the shards were read, rest for those without a bound; there has to
-// be a record that was taken.
-//
-// FORWARD every shard has its own: a later entry may have an id below those of other shards.
-// BACKWARD what is left lies below the last record of all, which keeps cursors short and
-// what is written later out; only shards that have an entry of the same id go on above it.
-func (w *walk) bounds() (bounds []*redisx.EntryID, rest *redisx.EntryID) {
-	bounds = make([]*redisx.EntryID, len(w.sources))
-	if w.forward {
-		for i, s := range w.sources {
-			bounds[i] = s.bound
-		}
-		return bounds, nil
-	}
-	above := w.last.Next()
+// reaches returns how far each shard was read.
+func (w *walk) reaches() []reach {
+	reaches := make([]reach, len(w.sources))
 	for i, s := range w.sources {
-		if len(s.read) > 0 && s.top().id == w.last {
-			bounds[i] = &above
+		reaches[i] = reach{index: s.shard.Index}
+		if s.bound != nil {
+			reaches[i].bound = *s.bound
+		}
+		if len(s.read) > 0 {
+			next := s.top().id
+			reaches[i].next = &next
 		}
 	}
-	return bounds, &w.last
+	return reaches
+}
+
+// after returns where the walk was when it had taken only so many records, one at least, and
+// how far each shard was read then.
+func (w *walk) after(records int) (position, []reach) {
+	at, reaches := w.at, w.reaches()
+	for _, step := range slices.Backward(w.steps[records:]) {
+		of := &reaches[step.source.place]
+		of.bound, of.next, at = redisx.EntryID{}, &step.taken.id, step.at
+		if step.bound != nil {
+			of.bound = *step.bound
+		}
+	}
+	return *at, reaches
 }
 
 // queue implements heap.Interface for the sources of a walk.
