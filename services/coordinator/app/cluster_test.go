@@ -27,11 +27,11 @@ func TestCoordinatorWorksOnACluster(t *testing.T) {
 		require.NoError(t, err)
 		require.NotEmpty(t, keys, "what there is lies on all nodes")
 	}
-	require.Equal(t, protocol.HealthUp, c.health().Status)
+	healthy(c)
 
 	// One node that may evict is enough to be warned of (field case F34).
 	require.NoError(t, cluster.Node(2).Client(t).ConfigSet(t.Context(), "maxmemory-policy", "allkeys-lru").Err())
-	require.Len(t, c.health().Problems, 1)
+	require.Eventually(t, func() bool { return len(c.health().Problems) == 1 }, patience, interval)
 
 	var deleted protocol.StreamResponse
 	status, _ := c.call("DELETE", "/coord/v1/streams/orders",

@@ -139,8 +139,8 @@ func TestPagesOfACappedHistoryAreCompleteFromTheOldestEventKept(t *testing.T) {
 	server := redisproc.Start(t)
 	rdb := server.Client(t)
 	cfg := settings(server)
-	cfg.Coordination.MemberLeaseTTL = time.Minute // an expiry meanwhile would be an event that trims
-	cfg.Coordination.RebalanceTimeout = 2 * time.Minute
+	cfg.Coordination.MemberLeaseTTL = 5 * time.Minute // an expiry meanwhile would be an event that trims
+	cfg.Coordination.RebalanceTimeout = 10 * time.Minute
 	c := start(t, cfg, app.Deps{})
 	c.createOrders("billing")
 	first := c.page("").Events[0]

@@ -1,7 +1,6 @@
 package app_test
 
 import (
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -61,13 +60,20 @@ func (c *coordinator) repair(token string) int {
 // Gateway, Authentication: other services verify with the JWKS and hold no secret.
 func TestKeysComeFromAGatewayThatStartsLaterAndRotates(t *testing.T) {
 	t.Parallel()
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	address := listener.Addr().String()
-	require.NoError(t, listener.Close())
+	var published atomic.Pointer[auth.Keyring]
+	gateway := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		keys := published.Load()
+		if keys == nil {
+			panic(http.ErrAbortHandler) // nobody answers yet
+		}
+		if r.URL.Path == "/.well-known/jwks.json" {
+			_, _ = w.Write(keys.JWKS())
+		}
+	}))
+	t.Cleanup(gateway.Close)
 	var log lines
 	cfg := inMemory()
-	cfg.API.JWKSURL = "http://" + address + "/.well-known/jwks.json"
+	cfg.API.JWKSURL = gateway.URL + "/.well-known/jwks.json"
 	c := start(t, cfg, app.Deps{Logger: log.logger()})
 	said := ""
 	require.Eventually(t, func() bool {
@@ -79,18 +85,7 @@ func TestKeysComeFromAGatewayThatStartsLaterAndRotates(t *testing.T) {
 	require.Equal(t, 401, c.repair(""))
 	require.NotContains(t, log.take(), "eyJ", "no token in the log")
 
-	var published atomic.Pointer[auth.Keyring]
 	published.Store(first)
-	gateway := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/.well-known/jwks.json" {
-			_, _ = w.Write(published.Load().JWKS())
-		}
-	}))
-	require.NoError(t, gateway.Listener.Close())
-	gateway.Listener, err = new(net.ListenConfig).Listen(t.Context(), "tcp", address)
-	require.NoError(t, err)
-	gateway.Start()
-	t.Cleanup(gateway.Close)
 	require.Eventually(t, func() bool { return c.repair(sign(t, first)) == 200 }, patience, interval)
 
 	require.Equal(t, 401, c.repair(sign(t, second)))

@@ -22,7 +22,7 @@ import (
 
 const (
 	shards    = 4
-	patience  = 20 * time.Second
+	patience  = 2 * time.Minute
 	interval  = 10 * time.Millisecond
 	ordersURL = "/coord/v1/streams/orders/groups/billing"
 	ordersKey = "redis-stream:coord:{orders:billing}:metadata"
@@ -30,17 +30,15 @@ const (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// settings returns a configuration on a Redis of the test, with leases short enough to be
-// waited for.
+// settings returns a configuration on a Redis of the test. Leases and barriers are those of
+// production: short enough to be waited for, and long enough that a member lives on between
+// two lines of a test, however slow the machine is. The loop is quicker.
 func settings(redis *redisproc.Server) app.Config {
 	cfg := app.DefaultConfig()
 	cfg.API.Dev = true
 	cfg.Redis.URL = config.Secret(redis.URL())
 	cfg.Coordination.HeartbeatInterval = 100 * time.Millisecond
 	cfg.Coordination.HintInterval = 50 * time.Millisecond
-	cfg.Coordination.MemberLeaseTTL = 2 * time.Second
-	cfg.Coordination.ClientLease = 1600 * time.Millisecond
-	cfg.Coordination.RebalanceTimeout = 4 * time.Second
 	cfg.Coordination.EventLoop.Interval = 50 * time.Millisecond
 	cfg.Coordination.EventLoop.SweepInterval = 200 * time.Millisecond
 	return cfg
@@ -129,6 +127,24 @@ func (c *coordinator) health() protocol.HealthResponse {
 	status, _ := c.call("GET", "/coord/v1/monitoring/health", nil, &health)
 	require.Equal(c.t, http.StatusOK, status)
 	return health
+}
+
+// healthy waits until nothing is wrong with the coordinator.
+func healthy(c *coordinator) {
+	c.t.Helper()
+	require.Eventually(c.t, func() bool {
+		health := c.health()
+		return health.Status == protocol.HealthUp && len(health.Problems) == 0
+	}, patience, interval)
+}
+
+// ready waits until the coordinator can work with its store.
+func ready(c *coordinator) {
+	c.t.Helper()
+	require.Eventually(c.t, func() bool {
+		status, _ := c.call("GET", "/readyz", nil, nil)
+		return status == http.StatusOK
+	}, patience, interval)
 }
 
 // member speaks the protocol as far as a test needs it.

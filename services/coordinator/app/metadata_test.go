@@ -22,7 +22,7 @@ func TestLostMetadataFailsClosedAndOtherGroupsLiveOn(t *testing.T) {
 	lost, other := newMember("m1", ordersURL), newMember("m2", "/coord/v1/streams/orders/groups/shipping")
 	settle(c, lost)
 	settle(c, other)
-	require.Equal(t, protocol.HealthUp, c.health().Status)
+	healthy(c)
 
 	rdb := redis.Client(t)
 	require.NoError(t, rdb.Del(t.Context(), ordersKey).Err())
@@ -42,7 +42,7 @@ func TestLostMetadataFailsClosedAndOtherGroupsLiveOn(t *testing.T) {
 
 	repair(t, c)
 	settle(c, lost)
-	require.Equal(t, protocol.HealthUp, c.health().Status)
+	healthy(c)
 }
 
 // Protocol M6: what cannot be read decides nothing.
@@ -75,7 +75,7 @@ func TestCorruptMetadataFailsClosedAndCreatingAgainRepairsUnderABarrier(t *testi
 
 			repair(t, second)
 			settle(second, newMember("m3", ordersURL))
-			require.Equal(t, protocol.HealthUp, second.health().Status)
+			healthy(second)
 		})
 	}
 }
@@ -104,5 +104,5 @@ func TestGroupThatNeverWasIsNotFound(t *testing.T) {
 	c := start(t, settings(redisproc.Start(t)), app.Deps{})
 	require.Equal(t, protocol.CodeGroupNotFound, c.refused("GET", ordersURL, nil, http.StatusNotFound))
 	require.Equal(t, protocol.StatusUnknownMemberID, newMember("m1", ordersURL).beat(c).Status)
-	require.Equal(t, protocol.HealthUp, c.health().Status)
+	healthy(c)
 }

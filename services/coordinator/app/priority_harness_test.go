@@ -16,7 +16,7 @@ import (
 )
 
 // lease is the member lease of settings.
-const lease = 2 * time.Second
+const lease = protocol.DefaultMemberLease
 
 // flow is a group of four shards on a Redis of the test, whose first member reads all of
 // them when the second joins: it is told to drop two.
