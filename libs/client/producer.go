@@ -98,6 +98,9 @@ func (c *Client) NewProducer(ctx context.Context, stream, group string, opts Pro
 		stream: stream, group: group, opts: opts, redis: c.redis, routes: routes, encoder: newEncoder(opts),
 		spans: newPublishTracer(c.tracer, stream),
 	}
+	if c.tracer != nil {
+		p.encoder.spare = traceArgsMost
+	}
 	p.async = startAsync(tracectx.Detach(context.WithoutCancel(ctx)), p, opts.AsyncBuffer, opts.AsyncBatch)
 	return p, nil
 }

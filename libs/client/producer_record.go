@@ -48,6 +48,7 @@ type encoder struct {
 	maxLen  any // nil does not trim
 	trim    any // "~" or "="
 	withKey bool
+	spare   int // room for arguments that are added later
 }
 
 func newEncoder(opts ProducerOptions) encoder {
@@ -64,7 +65,7 @@ func newEncoder(opts ProducerOptions) encoder {
 // args returns the arguments of the XADD for rec, with the stream key still to be set.
 func (e encoder) args(rec *Record) ([]any, error) {
 	const fixed = 9 // XADD key NOMKSTREAM MAXLEN ~ n * and the key field
-	args := make([]any, 0, fixed+2*len(rec.Fields)+len(rec.Values))
+	args := make([]any, 0, fixed+e.spare+2*len(rec.Fields)+len(rec.Values))
 	args = append(args, "XADD", nil, "NOMKSTREAM")
 	if e.maxLen != nil {
 		args = append(args, "MAXLEN", e.trim, e.maxLen)

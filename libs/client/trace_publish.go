@@ -46,6 +46,9 @@ func (t *publishTracer) fields(ctx context.Context) tracectx.Fields {
 	return tracectx.FromContext(ctx)
 }
 
+// traceArgsMost is how many arguments traceArgs adds at most.
+const traceArgsMost = 4
+
 // traceArgs adds the fields of a trace context to the arguments of an XADD, behind those of
 // the application. A record with a context of its own keeps it: two halves of different
 // traces would be worth less.

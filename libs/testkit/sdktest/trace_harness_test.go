@@ -3,6 +3,7 @@ package sdktest
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
@@ -12,7 +13,6 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/redis-stream-coordinator/rsc/libs/client"
-	"github.com/redis-stream-coordinator/rsc/libs/testkit/redisproc"
 )
 
 // traced is a stand whose clients make spans that the test can look at.
@@ -30,7 +30,7 @@ func newTraced(t *testing.T, shards int, opts ...sdktrace.TracerProviderOption) 
 	t.Helper()
 	s := &traced{exporter: tracetest.NewInMemoryExporter()}
 	s.provider = sdktrace.NewTracerProvider(append(opts, sdktrace.WithSyncer(s.exporter))...)
-	s.stand = newStandOn(t, redisproc.Start(t).Client(t), shards)
+	s.stand = newStand(t, shards)
 	s.client = s.clientOf(s.coord.URL())
 	s.routing = startRouting(t, shards)
 	s.producer = s.newProducer(client.ProducerOptions{})
@@ -104,4 +104,12 @@ func (s *stand) entries(key string) []redis.XMessage {
 	found, err := s.rdb.XRange(s.t.Context(), key, "-", "+").Result()
 	require.NoError(s.t, err)
 	return found
+}
+
+// patiently is a subscription whose reads are not given up, and repeated as claims, when the
+// machine stands still for a moment.
+func patiently(id string) client.Subscription {
+	sub := subscription(id)
+	sub.PollTimeout = 5 * time.Second
+	return sub
 }

@@ -22,7 +22,7 @@ func TestRecordIsPublishedReceivedAndHandledInOneTrace(t *testing.T) {
 	call.End()
 	s.coord.Assign("a", 0, 1)
 	handled := make(chan trace.SpanContext, 1)
-	s.run(subscription("a"), func(ctx context.Context, m *client.Message) error {
+	s.run(patiently("a"), func(ctx context.Context, m *client.Message) error {
 		handled <- trace.SpanContextFromContext(ctx)
 		return m.Ack(ctx)
 	})
@@ -76,7 +76,7 @@ func TestBatchIsOneSpanAndItsRecordsGoOnInIt(t *testing.T) {
 	require.Equal(t, int64(3), attributes(publish.Attributes)["messaging.batch.message_count"])
 	s.coord.Assign("a", 0, 1)
 	var book ledger
-	s.run(subscription("a"), book.acking)
+	s.run(patiently("a"), book.acking)
 	for _, process := range s.await(processSpan, 3) {
 		require.Equal(t, publish.SpanContext.SpanID(), process.Parent.SpanID())
 		require.Equal(t, call.SpanContext().TraceID(), process.SpanContext.TraceID())
@@ -110,7 +110,7 @@ func TestBufferedRecordsHaveTheSpansOfTheirCalls(t *testing.T) {
 	require.Len(t, published, 3)
 	s.coord.Assign("a", 0)
 	var book ledger
-	s.run(subscription("a"), book.acking)
+	s.run(patiently("a"), book.acking)
 	for _, process := range s.await(processSpan, 3) {
 		require.Equal(t, published[process.SpanContext.TraceID()], process.Parent.SpanID())
 	}

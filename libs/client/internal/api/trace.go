@@ -2,12 +2,15 @@ package api
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 )
 
 // Traced returns a Client over the same connections that makes a span of each call; a nil
@@ -39,22 +42,24 @@ func (c *Client) traced(ctx context.Context, call call, out any) (reply, error) 
 	}
 	if err != nil {
 		kind := faultOf(ctx, err)
-		span.SetAttributes(semconv.ErrorTypeKey.String(kind))
-		span.SetStatus(codes.Error, kind)
+		span.SetAttributes(kind)
+		span.SetStatus(codes.Error, "")
 	}
 	return got, err
 }
 
 // faultOf returns the kind of an error: the API's code where it gave one. The text is left
 // out, as it repeats what was sent.
-func faultOf(ctx context.Context, err error) string {
+func faultOf(ctx context.Context, err error) attribute.KeyValue {
 	switch code := CodeOf(err); {
 	case code != "":
-		return string(code)
+		return semconv.ErrorTypeKey.String(protocol.Echo(string(code)))
 	case ctx.Err() != nil:
-		return "canceled"
+		return semconv.ErrorTypeKey.String("canceled")
+	case errors.Is(err, ErrUnavailable):
+		return semconv.ErrorTypeKey.String("unavailable")
 	default:
-		return "unavailable"
+		return semconv.ErrorType(err)
 	}
 }
 
