@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"math"
 	"reflect"
 	"strconv"
 	"strings"
@@ -109,6 +110,8 @@ func (l leaf) set(from any) error {
 		}
 		*target = parsed
 		return nil
+	case *float64:
+		return l.setFraction(target, from)
 	default:
 		return l.setNumber(from)
 	}
@@ -153,6 +156,15 @@ func (l leaf) setText(from any) error {
 		return fmt.Errorf("%s must be one text; put numbers and the like in quotes", l.key)
 	}
 	l.value.SetString(text)
+	return nil
+}
+
+func (l leaf) setFraction(target *float64, from any) error {
+	parsed, err := strconv.ParseFloat(strings.TrimSpace(fmt.Sprint(from)), 64)
+	if err != nil || math.IsNaN(parsed) || math.IsInf(parsed, 0) {
+		return fmt.Errorf("%s must be a number such as 0.25", l.key)
+	}
+	*target = parsed
 	return nil
 }
 

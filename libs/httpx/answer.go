@@ -61,6 +61,9 @@ func (a Answers) Error(w http.ResponseWriter, r *http.Request, err error) {
 	} else if refusal.Cause != nil {
 		a.log.DebugContext(r.Context(), "request refused", "code", refusal.Code, "error", err)
 	}
+	if n := noteOf(r.Context()); n != nil {
+		n.refusal = refusal.Code
+	}
 	fault := protocol.FaultOf(refusal.Code)
 	header := w.Header()
 	later := fault.Status == http.StatusServiceUnavailable || fault.Status == http.StatusTooManyRequests

@@ -6,7 +6,8 @@ import (
 )
 
 // Logger returns log with the request id of the context added to every line that is
-// logged with one (the *Context methods). It wraps only once. A nil log discards.
+// logged with one (the *Context methods), and where a trace records the request its id,
+// under the name that OpenTelemetry gives it. It wraps only once. A nil log discards.
 func Logger(log *slog.Logger) *slog.Logger {
 	if log == nil {
 		return slog.New(slog.DiscardHandler)
@@ -20,9 +21,12 @@ func Logger(log *slog.Logger) *slog.Logger {
 type idHandler struct{ slog.Handler }
 
 func (h idHandler) Handle(ctx context.Context, record slog.Record) error {
-	if id := RequestID(ctx); id != "" {
+	if n := noteOf(ctx); n != nil && n.requestID != "" {
 		record = record.Clone()
-		record.AddAttrs(slog.String("requestId", id))
+		record.AddAttrs(slog.String("requestId", n.requestID))
+		if n.traceID != "" {
+			record.AddAttrs(slog.String("trace_id", n.traceID))
+		}
 	}
 	return h.Handler.Handle(ctx, record)
 }

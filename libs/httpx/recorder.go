@@ -17,6 +17,13 @@ func record(w http.ResponseWriter) *recorder {
 	return &recorder{ResponseWriter: w}
 }
 
+// Watch returns a writer in place of w, and what tells the status that went through it: 0 as
+// long as there is none. Stages that watch the same answer share one writer.
+func Watch(w http.ResponseWriter) (http.ResponseWriter, func() int) {
+	rec := record(w)
+	return rec, func() int { return rec.status }
+}
+
 // WriteHeader notes the final status; 1xx answers come before it.
 func (w *recorder) WriteHeader(status int) {
 	if w.status == 0 && status >= http.StatusOK {

@@ -12,8 +12,6 @@ const HeaderRequestID = "X-Request-Id"
 
 const maxRequestID = 128
 
-type requestIDKey struct{}
-
 // Identify gives every request an id: the caller's own where it fits
 // [A-Za-z0-9._:-]{1,128}, else a new ULID (wire contract). The answer's header
 // repeats it, and the context carries it to whoever logs.
@@ -30,13 +28,15 @@ func Identify(next http.Handler) http.Handler {
 
 // WithRequestID returns a context that carries id.
 func WithRequestID(ctx context.Context, id string) context.Context {
-	return context.WithValue(ctx, requestIDKey{}, id)
+	return context.WithValue(ctx, noteKey{}, &note{requestID: id})
 }
 
 // RequestID returns the id that ctx carries, or "" when it carries none.
 func RequestID(ctx context.Context) string {
-	id, _ := ctx.Value(requestIDKey{}).(string)
-	return id
+	if n := noteOf(ctx); n != nil {
+		return n.requestID
+	}
+	return ""
 }
 
 func fitsRequestID(id string) bool {

@@ -18,6 +18,7 @@ import (
 	"github.com/redis-stream-coordinator/rsc/libs/clock"
 	"github.com/redis-stream-coordinator/rsc/libs/httpx"
 	"github.com/redis-stream-coordinator/rsc/libs/telemetry"
+	"github.com/redis-stream-coordinator/rsc/libs/telemetry/tracing"
 	"github.com/redis-stream-coordinator/rsc/services/admin-gateway/internal/address"
 	"github.com/redis-stream-coordinator/rsc/services/admin-gateway/internal/audit"
 	"github.com/redis-stream-coordinator/rsc/services/admin-gateway/internal/login"
@@ -36,7 +37,8 @@ type Deps struct {
 	// AuditOut takes the records of the sink log, one JSON line each; nil discards them.
 	AuditOut io.Writer
 	// Redis replaces the client that the settings describe, where they use one. It stays the
-	// caller's to close, after Close.
+	// caller's to close, after Close. Where traces are recorded the gateway adds a hook to it,
+	// which looks at what the gateway asks only.
 	Redis redis.UniversalClient
 }
 
@@ -55,6 +57,7 @@ type App struct {
 	shared    *login.RedisRevocations // nil where they are this process's own
 	auditor   *audit.Auditor
 	proxy     *proxy.Proxy
+	tracing   *tracing.Tracing
 	registry  *prometheus.Registry
 	metrics   *metrics.Metrics
 	handler   http.Handler
@@ -75,6 +78,9 @@ func New(ctx context.Context, cfg Config, deps Deps) (*App, error) {
 	}
 	if err := a.connect(deps); err != nil {
 		return nil, err
+	}
+	if err := a.trace(); err != nil {
+		return nil, errors.Join(err, a.Close(ctx))
 	}
 	if err := a.wire(ctx, deps); err != nil {
 		return nil, errors.Join(err, a.Close(ctx))
@@ -144,6 +150,7 @@ func (a *App) Close(ctx context.Context) error {
 	if a.shared != nil {
 		a.shared.Close()
 	}
+	a.tracing.Close(ctx)
 	if a.ownsRedis {
 		if err := a.redis.Close(); err != nil && !errors.Is(err, redis.ErrClosed) {
 			errs = append(errs, fmt.Errorf("close Redis client: %w", err))

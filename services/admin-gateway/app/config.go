@@ -26,12 +26,13 @@ const (
 // defaults are for development on one machine: without api.dev a gateway starts only with
 // users, hashed passwords and a secret.
 type Config struct {
-	Gateway Gateway        `koanf:"gateway"`
-	API     API            `koanf:"api"`
-	Audit   Audit          `koanf:"audit"`
-	Store   Store          `koanf:"store"`
-	Redis   settings.Redis `koanf:"redis"`
-	Log     settings.Log   `koanf:"log"`
+	Gateway   Gateway            `koanf:"gateway"`
+	API       API                `koanf:"api"`
+	Audit     Audit              `koanf:"audit"`
+	Store     Store              `koanf:"store"`
+	Redis     settings.Redis     `koanf:"redis"`
+	Telemetry settings.Telemetry `koanf:"telemetry"`
+	Log       settings.Log       `koanf:"log"`
 }
 
 // Gateway says where the gateway listens, who is behind it, and how much it takes.
@@ -106,17 +107,18 @@ func DefaultConfig() Config {
 			BasePath: protocol.BasePath, TokenTTL: 7 * 24 * time.Hour, AdminUsername: "admin", LegacyRetry: true, SecureCookies: true,
 			RateLimit: RateLimit{Enabled: true, Window: time.Minute, MaxRequests: 60, Store: StoreLocal},
 		},
-		Audit: Audit{Sink: SinkLog, OnFailure: OnFailureRefuse, Buffer: 1000, MaxRecords: 100_000},
-		Store: Store{KeyPrefix: protocol.DefaultKeyPrefix},
-		Redis: settings.Redis{Host: "127.0.0.1", Port: 6379},
-		Log:   settings.Log{Level: "info", Format: "text"},
+		Audit:     Audit{Sink: SinkLog, OnFailure: OnFailureRefuse, Buffer: 1000, MaxRecords: 100_000},
+		Store:     Store{KeyPrefix: protocol.DefaultKeyPrefix},
+		Redis:     settings.Redis{Host: "127.0.0.1", Port: 6379},
+		Telemetry: settings.DefaultTelemetry(),
+		Log:       settings.Log{Level: "info", Format: "text"},
 	}
 }
 
 // OtherSections are the sections and keys of a file that other services of the suite read.
 func OtherSections() []string {
 	return []string{
-		"api", "audit", "store", "coordination", "defaults", "limits", "provisioning", "observe", "monitor", "web", "telemetry",
+		"api", "audit", "store", "coordination", "defaults", "limits", "provisioning", "observe", "monitor", "web",
 		"listen", "metrics-listen", "shutdown-timeout",
 	}
 }

@@ -24,7 +24,7 @@ const defaultUser = "admin"
 // refuses what is weak: plain or default passwords, a missing or short secret, no users
 // (gateway, Authentication).
 func (c Config) Validate() error {
-	problems := []error{c.Gateway.validate(), c.API.validate(), c.Audit.validate(), c.Log.Validate()}
+	problems := []error{c.Gateway.validate(), c.API.validate(), c.Audit.validate(), c.Telemetry.Validate(), c.Log.Validate()}
 	if err := protocol.CheckStreamPrefix(c.Store.KeyPrefix, ""); err != nil {
 		problems = append(problems, fmt.Errorf("store.key-prefix: %w", err))
 	}

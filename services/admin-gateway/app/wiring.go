@@ -57,6 +57,7 @@ func (a *App) wire(ctx context.Context, deps Deps) error {
 		}),
 		Clients:      a.clients,
 		Measure:      a.metrics.Stage,
+		Trace:        a.traced(),
 		Audit:        a.auditor.Surround,
 		Intend:       a.auditor.Intend,
 		Body:         limits.NewBody(answers).Stage,
@@ -118,7 +119,7 @@ func (a *App) upstreams(answers httpx.Answers) (*proxy.Proxy, error) {
 		upstreams[route.Web] = []string{a.cfg.Gateway.Web}
 	}
 	made, err := proxy.New(proxy.Config{Upstreams: upstreams, MaxInFlight: a.cfg.Gateway.MaxInFlight, LegacyRetry: a.cfg.API.LegacyRetry},
-		proxy.Deps{Ring: a.ring, Now: clock.Now, Log: a.log, Answers: answers, Failed: a.metrics.UpstreamFailed})
+		proxy.Deps{Ring: a.ring, Now: clock.Now, Log: a.log, Answers: answers, Tracing: a.tracing, Failed: a.metrics.UpstreamFailed})
 	if err != nil {
 		return nil, fmt.Errorf("gateway.coordinators, gateway.monitor or gateway.web: %w", err)
 	}

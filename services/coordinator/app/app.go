@@ -16,6 +16,7 @@ import (
 	"github.com/redis-stream-coordinator/rsc/libs/auth"
 	"github.com/redis-stream-coordinator/rsc/libs/httpx"
 	"github.com/redis-stream-coordinator/rsc/libs/telemetry"
+	"github.com/redis-stream-coordinator/rsc/libs/telemetry/tracing"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/loop"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/reshard"
 )
@@ -29,7 +30,8 @@ type Deps struct {
 	Logger *slog.Logger
 	// Redis replaces the client that the settings describe. It must not route commands to
 	// replicas (libs/redisx builds such clients), and stays the caller's to close, after
-	// Close. Nil makes one where the settings use Redis.
+	// Close. Nil makes one where the settings use Redis. Where traces are recorded the
+	// coordinator adds a hook to it, which looks at what the coordinator asks only.
 	Redis redis.UniversalClient
 	// Keys verify the tokens of callers in place of those at api.jwks-url: a program that
 	// runs the gateway too gives the gateway's own. Nil takes the settings'.
@@ -53,6 +55,7 @@ type App struct {
 	health    *health
 	handler   http.Handler
 	registry  *prometheus.Registry
+	tracing   *tracing.Tracing
 }
 
 // New returns a coordinator that answers through Handler but does not tick yet; see Start
@@ -69,12 +72,15 @@ func New(ctx context.Context, cfg Config, deps Deps) (*App, error) {
 	if err := a.connect(deps); err != nil {
 		return nil, err
 	}
+	if err := a.trace(); err != nil {
+		return nil, errors.Join(err, a.disconnect(ctx))
+	}
 	kept, err := a.openStore(ctx)
 	if err != nil {
-		return nil, errors.Join(err, a.disconnect())
+		return nil, errors.Join(err, a.disconnect(ctx))
 	}
 	if err := a.learn(ctx, deps); err != nil {
-		return nil, errors.Join(err, a.disconnect())
+		return nil, errors.Join(err, a.disconnect(ctx))
 	}
 	a.wire(kept)
 	a.warn(ctx)
@@ -121,7 +127,7 @@ func (a *App) Start() {
 // Close refuses new requests, waits for those under way and stops the ticks, until ctx
 // ends; its error tells what was still under way. It may be called again.
 func (a *App) Close(ctx context.Context) error {
-	return errors.Join(a.finish(ctx), a.disconnect())
+	return errors.Join(a.finish(ctx), a.disconnect(ctx))
 }
 
 // finish ends the work: first the requests, which give their leases back, then the
@@ -136,8 +142,11 @@ func (a *App) finish(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-func (a *App) disconnect() error {
+// disconnect ends what connects to others, after the work. The traces are flushed until ctx
+// ends.
+func (a *App) disconnect(ctx context.Context) error {
 	a.forget()
+	a.tracing.Close(ctx)
 	if !a.ownsRedis {
 		return nil
 	}

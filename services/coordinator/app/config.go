@@ -27,6 +27,7 @@ type Config struct {
 	Defaults        Defaults      `koanf:"defaults"`
 	Limits          Limits        `koanf:"limits"`
 	Provisioning    Provisioning  `koanf:"provisioning"`
+	Telemetry       Telemetry     `koanf:"telemetry"`
 	Log             Log           `koanf:"log"`
 }
 
@@ -69,6 +70,9 @@ type Provisioning struct {
 	Enabled bool `koanf:"enabled" usage:"make shard keys and Redis consumer groups; off creates groups without touching Redis streams"`
 }
 
+// Telemetry says whether and where traces go.
+type Telemetry = settings.Telemetry
+
 // Log says how the process logs.
 type Log = settings.Log
 
@@ -85,6 +89,7 @@ func DefaultConfig() Config {
 		Defaults:        Defaults{InitialShardCount: protocol.DefaultInitialShards},
 		Limits:          Limits{MaxShards: protocol.DefaultMaxShards, MaxMembers: 10_000},
 		Provisioning:    Provisioning{Enabled: true},
+		Telemetry:       settings.DefaultTelemetry(),
 		Log:             Log{Level: "info", Format: "text"},
 	}
 }
@@ -99,7 +104,7 @@ func defaultStore() Store {
 // OtherSections are the sections of a file that other services of the suite read. The
 // coordinator ignores what it does not know in them.
 func OtherSections() []string {
-	return []string{"api", "audit", "observe", "gateway", "monitor", "web", "telemetry"}
+	return []string{"api", "audit", "observe", "gateway", "monitor", "web"}
 }
 
 // usesRedis tells whether Redis counts for health (storage design, Failure).

@@ -43,7 +43,7 @@ func (a *App) Serve(ctx context.Context, listener net.Listener) error {
 	if failed == nil {
 		err = errors.Join(err, <-served)
 	}
-	err = errors.Join(err, a.disconnect())
+	err = errors.Join(err, a.disconnect(ending))
 	a.log.Info("coordinator has ended", "clean", err == nil)
 	return err
 }

@@ -30,7 +30,7 @@ func (c Config) validateServer() error {
 	if !strings.HasPrefix(c.API.BasePath, "/") {
 		problems = append(problems, fmt.Errorf("api.base-path is %q, it must begin with a slash", c.API.BasePath))
 	}
-	return errors.Join(append(problems, c.metrics().Validate(), c.API.validate(), c.Log.Validate(), positive("shutdown-timeout", c.ShutdownTimeout))...)
+	return errors.Join(append(problems, c.metrics().Validate(), c.API.validate(), c.Telemetry.Validate(), c.Log.Validate(), positive("shutdown-timeout", c.ShutdownTimeout))...)
 }
 
 func (c Config) validateStore() error {

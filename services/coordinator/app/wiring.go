@@ -109,7 +109,7 @@ func (a *App) wire(kept store.Archive) {
 	}, httpapi.Deps{
 		Heartbeats: a.loop, Catalog: counted.Catalog(streams), Views: counted.Views(streams), History: streams, Health: a.health, Gate: a.gate, Log: a.log,
 		Reshardings: counted.Reshardings(reshardings), Plans: plans{streams, reshardings}, Repairs: streams, Guard: a.guard(),
-		StaleRouting: counted.StaleRouting,
+		StaleRouting: counted.StaleRouting, Tracing: a.tracing,
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/redis-stream-coordinator/rsc/libs/auth"
 	"github.com/redis-stream-coordinator/rsc/libs/client"
 	"github.com/redis-stream-coordinator/rsc/libs/httpx"
+	"github.com/redis-stream-coordinator/rsc/libs/telemetry/tracing"
 	"github.com/redis-stream-coordinator/rsc/services/monitor/internal/observe"
 )
 
@@ -24,7 +25,8 @@ type Deps struct {
 	Logger *slog.Logger
 	// Redis replaces the client that the settings describe. It must not route commands to
 	// replicas (libs/redisx builds such clients), and stays the caller's to close, after
-	// Close. Nil makes one.
+	// Close. Nil makes one. Where traces are recorded the monitor adds a hook to it, which
+	// looks at what the monitor asks only.
 	Redis redis.UniversalClient
 	// Keys verify the tokens of callers in place of those at api.jwks-url: a program that runs
 	// the gateway too gives the gateway's own. Nil takes the settings'.
@@ -45,6 +47,7 @@ type App struct {
 	board       *board
 	observer    *observe.Observer
 	meter       meter
+	tracing     *tracing.Tracing
 	handler     http.Handler
 
 	stop     context.CancelFunc // ends the rounds; nil before Start
@@ -62,8 +65,11 @@ func New(ctx context.Context, cfg Config, deps Deps) (*App, error) {
 	if err := a.connect(deps); err != nil {
 		return nil, err
 	}
+	if err := a.trace(); err != nil {
+		return nil, errors.Join(err, a.disconnect(ctx))
+	}
 	if err := errors.Join(a.learn(ctx, deps), a.wire()); err != nil {
-		return nil, errors.Join(err, a.disconnect())
+		return nil, errors.Join(err, a.disconnect(ctx))
 	}
 	a.measure()
 	a.warnAccess()
@@ -106,7 +112,7 @@ func (a *App) Start(ctx context.Context) {
 func (a *App) Close(ctx context.Context) error {
 	err := a.finish(ctx)
 	a.giveBack(ctx)
-	return errors.Join(err, a.disconnect())
+	return errors.Join(err, a.disconnect(ctx))
 }
 
 func (a *App) finish(ctx context.Context) error {
@@ -124,8 +130,11 @@ func (a *App) finish(ctx context.Context) error {
 	return err
 }
 
-func (a *App) disconnect() error {
+// disconnect ends what connects to others, after the work. The traces are flushed until ctx
+// ends.
+func (a *App) disconnect(ctx context.Context) error {
 	a.forget()
+	a.tracing.Close(ctx)
 	var errs []error
 	if a.coordinator != nil {
 		errs = append(errs, a.coordinator.Close())

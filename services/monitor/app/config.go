@@ -10,12 +10,13 @@ import (
 // Config holds the settings of a monitor. The usage tags are their documentation;
 // DefaultConfig runs on one machine with a Redis and a coordinator on their usual ports.
 type Config struct {
-	Monitor Monitor        `koanf:"monitor"`
-	Observe Observe        `koanf:"observe"`
-	API     API            `koanf:"api"`
-	Store   Store          `koanf:"store"`
-	Redis   settings.Redis `koanf:"redis"`
-	Log     settings.Log   `koanf:"log"`
+	Monitor   Monitor            `koanf:"monitor"`
+	Observe   Observe            `koanf:"observe"`
+	API       API                `koanf:"api"`
+	Store     Store              `koanf:"store"`
+	Redis     settings.Redis     `koanf:"redis"`
+	Telemetry settings.Telemetry `koanf:"telemetry"`
+	Log       settings.Log       `koanf:"log"`
 }
 
 // Monitor says where the monitor listens, and whom it asks about groups.
@@ -59,17 +60,18 @@ func DefaultConfig() Config {
 		Observe: Observe{
 			Interval: 5 * time.Second, RoundTimeout: 4 * time.Second, MemoryEvery: 10, ConsumersEvery: 10, History: 15 * time.Minute,
 		},
-		API:   API{BasePath: protocol.BasePath},
-		Store: Store{KeyPrefix: protocol.DefaultKeyPrefix},
-		Redis: settings.Redis{Host: "127.0.0.1", Port: 6379},
-		Log:   settings.Log{Level: "info", Format: "text"},
+		API:       API{BasePath: protocol.BasePath},
+		Store:     Store{KeyPrefix: protocol.DefaultKeyPrefix},
+		Redis:     settings.Redis{Host: "127.0.0.1", Port: 6379},
+		Telemetry: settings.DefaultTelemetry(),
+		Log:       settings.Log{Level: "info", Format: "text"},
 	}
 }
 
 // OtherSections are the sections and keys of a file that other services of the suite read.
 func OtherSections() []string {
 	return []string{
-		"api", "audit", "store", "coordination", "defaults", "limits", "provisioning", "gateway", "web", "telemetry",
+		"api", "audit", "store", "coordination", "defaults", "limits", "provisioning", "gateway", "web",
 		"listen", "shutdown-timeout", "metrics-listen",
 	}
 }

@@ -41,7 +41,7 @@ coordinator:
   gateway: {listen: ":8443", monitor: "http://monitor:8082"}
   audit: {sink: redis}
   web: {listen: ":8083"}
-  telemetry: {listen: ":9082"}
+  telemetry: {traces-endpoint: "http://collector:4318"}
   api: {base-path: /x, token-secret: s, jwks-url: "http://gateway:8080/.well-known/jwks.json"}
   monitor: {listen: "127.0.0.1:1", coordinator: "http://coordinator:8081"}
   observe: {interval: 2s}

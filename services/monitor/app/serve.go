@@ -54,7 +54,7 @@ func (a *App) Serve(ctx context.Context, listener net.Listener) error {
 		err = errors.Join(err, <-served)
 	}
 	a.giveBack(ending)
-	err = errors.Join(err, a.disconnect())
+	err = errors.Join(err, a.disconnect(ending))
 	a.log.Info("monitor has ended", "clean", err == nil)
 	return err
 }

@@ -18,7 +18,7 @@ const minInterval = 100 * time.Millisecond
 // Validate reports every problem at once and names the keys.
 func (c Config) Validate() error {
 	return errors.Join(c.Monitor.validate(), c.Observe.validate(), c.API.validate(), c.Store.validate(),
-		c.Redis.Validate(), c.Log.Validate())
+		c.Redis.Validate(), c.Telemetry.Validate(), c.Log.Validate())
 }
 
 func (m Monitor) validate() error {

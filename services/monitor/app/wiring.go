@@ -20,6 +20,7 @@ const staleRounds = 6
 func (a *App) wire() error {
 	coordinator, err := client.New(client.Options{
 		CoordinatorURL: a.cfg.Monitor.Coordinator, BasePath: a.cfg.API.BasePath, Logger: a.log,
+		TracerProvider: a.tracing.Continuing(),
 	})
 	if err != nil {
 		return fmt.Errorf("monitor.coordinator: %w", err)
@@ -40,7 +41,7 @@ func (a *App) wire() error {
 	}, httpapi.Deps{
 		Source: a.board, Messages: reader{messages.NewReader(a.redis)}, Feed: a.board.feed, Health: a.board,
 		Coordinator: coordinator.Admin(),
-		Guard:       httpapi.NewGuard(a.keys, a.cfg.API.Dev, clock.Now), Gate: a.gate, Log: a.log,
+		Guard:       httpapi.NewGuard(a.keys, a.cfg.API.Dev, clock.Now), Gate: a.gate, Tracing: a.tracing, Log: a.log,
 	})
 	return nil
 }

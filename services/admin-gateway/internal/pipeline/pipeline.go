@@ -20,6 +20,8 @@ type Parts struct {
 	Clients Clients
 	// Measure counts every request when it has been answered.
 	Measure Wrap
+	// Trace records the request as a span, and knows its route.
+	Trace Wrap
 	// Audit records the outcome of mutations, Intend the intent of those that go on.
 	Audit, Intend Wrap
 	// Body reads the body, Legacy answers old clients in their way, InFlight bounds the work.
@@ -42,6 +44,9 @@ type stage struct {
 
 // stages is the list.
 //
+// The trace begins where the route is known, which its span is called after, and covers what
+// the audit writes; what is no endpoint makes none.
+//
 // The body is read before anybody is authenticated, because the audit of what is refused
 // carries its hash; its size is bounded. The gate and the bound on work stand inside of the
 // stage for old clients, so that these are told to come again. The intent is written last,
@@ -55,6 +60,7 @@ func (p Parts) stages() []stage {
 		{"access log", httpx.AccessLog(p.Log, levelOf)},
 		{"recover", answers.Recover},
 		{"route", entry.Stage},
+		{"trace", p.Trace},
 		{"audit", p.Audit},
 		{"body", p.Body},
 		{"legacy", p.Legacy},

@@ -49,7 +49,7 @@ func recorded(into *[]string) Parts {
 	return Parts{
 		Routes: oneRoute{}, Clients: fromHere{}, Gate: httpx.NewGate(),
 		Now:     func() time.Time { return time.Unix(1_800_000_000, 0) },
-		Measure: note("metrics"), Audit: note("audit"), Body: note("body"), Legacy: note("legacy"), InFlight: note("in flight"),
+		Measure: note("metrics"), Trace: note("trace"), Audit: note("audit"), Body: note("body"), Legacy: note("legacy"), InFlight: note("in flight"),
 		Authenticate: note("authenticate"), Authorise: note("authorise"), RateLimit: note("rate limit"),
 		Idempotency: note("idempotency"), Intend: note("intent"),
 		Serve: note("serve")(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })),
@@ -66,7 +66,7 @@ func TestStagesComeInTheirOrder(t *testing.T) {
 	require.Equal(t, http.StatusNoContent, answer.Code)
 	require.NotEmpty(t, answer.Header().Get(httpx.HeaderRequestID))
 	require.Equal(t, []string{
-		"metrics", "audit", "body", "legacy", "in flight", "authenticate", "authorise", "rate limit", "idempotency", "intent", "serve",
+		"metrics", "trace", "audit", "body", "legacy", "in flight", "authenticate", "authorise", "rate limit", "idempotency", "intent", "serve",
 	}, reached)
 
 	var names []string
@@ -74,7 +74,7 @@ func TestStagesComeInTheirOrder(t *testing.T) {
 		names = append(names, s.name)
 	}
 	require.Equal(t, []string{
-		"request id", "metrics", "access log", "recover", "route", "audit", "body", "legacy", "terminating", "in flight",
+		"request id", "metrics", "access log", "recover", "route", "trace", "audit", "body", "legacy", "terminating", "in flight",
 		"authenticate", "authorise", "rate limit", "idempotency", "intent",
 	}, names)
 }
@@ -114,7 +114,7 @@ func TestTerminatingGatewayRefusesInsideOfTheAudit(t *testing.T) {
 	New(parts).ServeHTTP(answer, httptest.NewRequest(http.MethodPost, "/there", nil))
 	require.Equal(t, http.StatusServiceUnavailable, answer.Code)
 	require.Equal(t, protocol.CodeTerminating, code)
-	require.Equal(t, []string{"metrics", "body", "legacy"}, reached)
+	require.Equal(t, []string{"metrics", "trace", "body", "legacy"}, reached)
 }
 
 func TestPanicOfAStageIsAnInternalErrorThatTheAuditSees(t *testing.T) {

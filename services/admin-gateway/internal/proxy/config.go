@@ -10,6 +10,7 @@ import (
 
 	"github.com/redis-stream-coordinator/rsc/libs/auth"
 	"github.com/redis-stream-coordinator/rsc/libs/httpx"
+	"github.com/redis-stream-coordinator/rsc/libs/telemetry/tracing"
 	"github.com/redis-stream-coordinator/rsc/services/admin-gateway/internal/route"
 )
 
@@ -47,7 +48,8 @@ type Timeouts struct {
 	StreamWrite time.Duration
 }
 
-// Deps are the parts that the proxy stands on. All are required, but Log, which nil discards.
+// Deps are the parts that the proxy stands on. All are required, but Log, which nil discards,
+// and those that say so.
 type Deps struct {
 	// Ring signs the tokens for upstreams.
 	Ring *auth.Keyring
@@ -56,6 +58,8 @@ type Deps struct {
 	Log *slog.Logger
 	// Answers writes refusals.
 	Answers httpx.Answers
+	// Tracing records the tries as spans and hands on the trace; nil does neither.
+	Tracing *tracing.Tracing
 	// Failed is told of every try at an instance that failed, by its host and port; nil is not.
 	Failed func(service route.Service, instance string)
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+	"github.com/redis-stream-coordinator/rsc/libs/telemetry/tracing"
 	"github.com/redis-stream-coordinator/rsc/services/admin-gateway/internal/exchange"
 	"github.com/redis-stream-coordinator/rsc/services/admin-gateway/internal/route"
 )
@@ -25,6 +26,7 @@ type courier struct {
 	now       func() time.Time
 	log       *slog.Logger
 	told      func(service route.Service, instance string)
+	tracing   *tracing.Tracing // nil hands on no trace
 }
 
 // errand is what the courier needs to know of a request besides what it is to send. It
@@ -80,28 +82,39 @@ func (c *courier) RoundTrip(out *http.Request) (*http.Response, error) {
 		case at == nil:
 			return last.response(out)
 		}
-		if last = c.try(on, at, out); !last.elsewhere {
+		if last = c.try(on, at, out, len(tried)); !last.elsewhere {
 			return last.response(out)
 		}
 		tried = append(tried, at.instance)
 	}
 }
 
-// try asks one instance.
-func (c *courier) try(on *errand, at *place, out *http.Request) result {
+// try asks one instance, after so many others.
+func (c *courier) try(on *errand, at *place, out *http.Request, before int) result {
 	on.exchange.Upstream = at.base.Host
-	answer, err := c.transport.RoundTrip(c.addressed(on, at.base, out))
+	asked := on.exchange.Route
+	call := c.tracing.Call(on.ctx, tracing.Peer{
+		Service: string(asked.Service), Address: at.base.Host, Method: asked.Method, Route: asked.Pattern, Try: before,
+	})
+	to := c.addressed(on, at.base, out)
+	if call.Traced() {
+		to.Header = to.Header.Clone() // an earlier try may still be reading the one they share
+		call.HandOn(to.Header)
+	}
+	answer, err := c.transport.RoundTrip(to)
 	if err != nil {
 		at.leave()
+		call.Failed(err)
 		return c.lost(on, at, err)
 	}
 	on.answered()
 	if answer.StatusCode < http.StatusBadRequest || on.exchange.Route.Service == route.Web && answer.StatusCode < http.StatusInternalServerError {
+		call.Answered(answer.StatusCode, "")
 		return c.brought(on, at, answer)
 	}
 	defer at.leave()
 	defer answer.Body.Close()
-	return c.refused(on, at, answer)
+	return c.refused(on, at, answer, call)
 }
 
 // addressed returns the request for an instance, with a body that can be sent again.
@@ -160,11 +173,13 @@ func (c *courier) brought(on *errand, at *place, answer *http.Response) result {
 }
 
 // refused is a try that was answered with an error status.
-func (c *courier) refused(on *errand, at *place, answer *http.Response) result {
+func (c *courier) refused(on *errand, at *place, answer *http.Response, call tracing.Call) result {
 	body, code, err := refusal(answer)
 	if err != nil {
+		call.Failed(err)
 		return c.lost(on, at, err)
 	}
+	call.Answered(answer.StatusCode, code)
 	if err := judge(on.exchange.Route, answer.StatusCode, code); err != nil {
 		c.misjudged(on, at, answer)
 		return result{err: err}

@@ -18,16 +18,16 @@ const (
 )
 
 // outgoing writes a request anew for a service: the route's method, path and query, and of
-// the caller's headers only those that change what is answered or trace it. So nothing of
+// the caller's headers only those that change what is answered. So nothing of
 // how the caller framed the request, who it says it is, or which method it would rather have
-// gets through. The courier adds the instance and the body.
+// gets through. The courier adds the instance, the body and the trace.
 func outgoing(to route.Route, given http.Header, requestID, authorization string) *http.Request {
 	path, err := url.PathUnescape(to.Path)
 	if err != nil {
 		path = to.Path // the route has escaped it, so this cannot be
 	}
 	header := make(http.Header, 8)
-	for _, name := range [...]string{"Accept", "If-None-Match", "User-Agent", "Traceparent", "Tracestate"} {
+	for _, name := range [...]string{"Accept", "If-None-Match", "User-Agent"} {
 		if values := given[name]; len(values) > 0 && sizeOf(values) <= maxHeader {
 			header[name] = values
 		}

@@ -48,7 +48,7 @@ func New(config Config, deps Deps) (*Proxy, error) {
 	p := &Proxy{
 		timeouts: config.Timeouts, legacyRetry: config.LegacyRetry, now: deps.Now, answers: deps.Answers, reports: newReports(),
 		credentials: &credentials{ring: deps.Ring, now: deps.Now, kept: make(map[holder]kept)},
-		courier:     &courier{pools: pools, transport: transportOf(config), now: deps.Now, log: log, told: deps.Failed},
+		courier:     &courier{pools: pools, transport: transportOf(config), now: deps.Now, log: log, told: deps.Failed, tracing: deps.Tracing},
 	}
 	p.reverse = &httputil.ReverseProxy{
 		Rewrite:   func(*httputil.ProxyRequest) {}, // the request is written anew before

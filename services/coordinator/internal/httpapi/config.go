@@ -6,6 +6,7 @@ import (
 
 	"github.com/redis-stream-coordinator/rsc/libs/httpx"
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+	"github.com/redis-stream-coordinator/rsc/libs/telemetry/tracing"
 )
 
 // Config is what the API needs to know. A zero field takes its default.
@@ -34,8 +35,8 @@ type Timing struct {
 	HeartbeatInterval, MemberLease, RebalanceTimeout time.Duration
 }
 
-// Deps are the parts that the API stands on. All but Guard, Gate, StaleRouting
-// and Log are required.
+// Deps are the parts that the API stands on. All but Guard, Gate, StaleRouting,
+// Tracing and Log are required.
 type Deps struct {
 	Heartbeats  Heartbeats
 	Catalog     Catalog
@@ -52,6 +53,8 @@ type Deps struct {
 	// StaleRouting is told of a producer whose routing was not the present one any more; nil
 	// is not.
 	StaleRouting func(stream, group string)
+	// Tracing records requests as spans; nil records none.
+	Tracing *tracing.Tracing
 	// Log takes the access log and internal errors; nil discards them.
 	Log *slog.Logger
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/redis-stream-coordinator/rsc/libs/httpx"
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+	"github.com/redis-stream-coordinator/rsc/libs/telemetry/tracing"
 	"github.com/redis-stream-coordinator/rsc/services/monitor/internal/facts"
 	"github.com/redis-stream-coordinator/rsc/services/monitor/internal/rates"
 )
@@ -56,8 +57,8 @@ type Health interface {
 	Ready(ctx context.Context) error
 }
 
-// Deps are the parts that the API stands on. All but Coordinator, Gate and Log are
-// required.
+// Deps are the parts that the API stands on. All but Coordinator, Gate, Tracing
+// and Log are required.
 type Deps struct {
 	Source   Source
 	Messages Messages
@@ -69,6 +70,8 @@ type Deps struct {
 	Guard *Guard
 	// Gate refuses requests while the process terminates; nil never does.
 	Gate *httpx.Gate
+	// Tracing records requests as spans; nil records none.
+	Tracing *tracing.Tracing
 	// Log takes the access log and internal errors; nil discards them.
 	Log *slog.Logger
 }

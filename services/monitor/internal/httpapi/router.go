@@ -46,7 +46,7 @@ func New(config Config, deps Deps) http.Handler {
 	a := &api{Config: config.withDefaults(), Deps: deps, answers: httpx.NewAnswers(deps.Log)}
 
 	root := chi.NewRouter()
-	root.Use(httpx.Identify, httpx.AccessLog(deps.Log, levelOf), a.answers.Recover, a.guardPath)
+	root.Use(httpx.Identify, deps.Tracing.Handler(traced()), httpx.AccessLog(deps.Log, levelOf), a.answers.Recover, a.guardPath)
 	root.NotFound(a.notFound)
 	root.MethodNotAllowed(a.methodNotAllowed)
 	root.Get("/healthz", a.read(a.live))
