@@ -49,6 +49,7 @@ func TestMembersJoiningAtOnceShareCommits(t *testing.T) {
 		t := m.t
 		m.create(orders, 64)
 		l := m.coordinator(false)
+		m.door.beforeWrite = synctest.Wait // the first commit takes until all others have asked
 		var wait sync.WaitGroup
 		for i := range 64 {
 			wait.Go(func() {
