@@ -6,6 +6,7 @@ import (
 	"net"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
@@ -62,6 +63,9 @@ func newBench(t *testing.T, rdb redis.UniversalClient) *bench {
 	t.Helper()
 	return &bench{Shards: NewShards(rdb, "", slog.New(slog.DiscardHandler)), t: t, rdb: rdb}
 }
+
+// patience bounds what a test waits for; it is never reached when all is well.
+const patience = time.Minute
 
 // onRedis is a bench on a Redis of its own.
 func onRedis(t *testing.T) *bench {

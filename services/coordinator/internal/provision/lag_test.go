@@ -162,7 +162,8 @@ func TestFieldF04NullLagIsNotZero(t *testing.T) {
 func TestFieldF05LagIsUnknownAfterAFailover(t *testing.T) {
 	t.Parallel()
 	primary, replica := redisproc.Start(t), redisproc.Start(t)
-	b := newBench(t, primary.Client(t))
+	client := primary.Client(t)
+	b := newBench(t, client)
 	b.made(1)
 	replica.Follow(t, primary)
 	for _, id := range []string{"1-0", "2-0", "3-0", "4-0"} {
@@ -171,9 +172,9 @@ func TestFieldF05LagIsUnknownAfterAFailover(t *testing.T) {
 	b.read("g", 2)
 	b.do("XACK", "orders:0", "g", "1-0", "2-0")
 	require.Equal(t, judged{reason: protocol.DrainUnread, group: "g", tail: "3-0", pending: "0", lag: "2"}, judgedOf(b.prove(0, "g")))
-	replicated, err := b.rdb.Do(t.Context(), "WAIT", 1, 5000).Int()
+	replicated, err := client.Wait(t.Context(), 1, patience).Result()
 	require.NoError(t, err)
-	require.Equal(t, 1, replicated)
+	require.EqualValues(t, 1, replicated)
 
 	replica.Promote(t)
 	b = newBench(t, replica.Client(t))

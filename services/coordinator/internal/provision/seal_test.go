@@ -40,7 +40,7 @@ func TestSealKeepsTheDataForTheRetentionAndTheStringForADayAtLeast(t *testing.T)
 			retired := b.RetiredKey("orders", 0, "01J")
 			require.Equal(t, "redis-stream:coord:retired:{orders:0}:01J", retired)
 			if test.data < time.Second && test.data >= 0 {
-				require.Eventually(t, func() bool { return b.exists(retired) == 0 }, time.Second, time.Millisecond)
+				require.Eventually(t, func() bool { return b.exists(retired) == 0 }, patience, time.Millisecond)
 				return
 			}
 			require.Equal(t, int64(1), b.rdb.XLen(t.Context(), retired).Val())
