@@ -22,7 +22,7 @@ import (
 )
 
 // patience is how long any answer may take (reliability, section 4).
-const patience = 5 * time.Second
+const patience = time.Minute
 
 const (
 	maxShards = 100
