@@ -174,6 +174,10 @@ type MonitoredGroup struct {
 	GroupSignals
 	// Problems is what somebody should look at: first the group's, then by shard.
 	Problems []GroupProblem `json:"problems"`
+	// RecentMutations are the newest of this group that the gateway let through, newest first,
+	// at most MaxRecentMutations. Null where the audit is not kept in Redis or cannot be
+	// read, and among the events of a stream.
+	RecentMutations *[]RecentMutation `json:"recentMutations"`
 }
 
 // GroupProblem is one thing that is wrong with a group.

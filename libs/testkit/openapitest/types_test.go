@@ -41,6 +41,7 @@ func schemas() map[string]any {
 		"CoordinationVersionSupport": protocol.VersionSupport{}, "ReleaseVersion": protocol.ReleaseVersion{},
 		"CoordinationTimingDefaults": protocol.TimingValues{}, "VersionResponse": protocol.VersionResponse{},
 		"MonitoredGroup": protocol.MonitoredGroup{}, "GroupProblem": protocol.GroupProblem{},
+		"RecentMutation":             protocol.RecentMutation{},
 		"StreamShardOffsetsResponse": protocol.StreamShardOffsetsResponse{}, "StreamShardOffset": protocol.StreamShardOffset{},
 		"ConsumptionProgressResponse": protocol.ConsumptionProgressResponse{}, "ConsumerShardProgress": protocol.ConsumerShardProgress{},
 		"StreamMessagesPageResponse": protocol.StreamMessagesPageResponse{}, "StreamMessageRecord": protocol.StreamMessageRecord{},

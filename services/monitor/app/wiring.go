@@ -8,6 +8,7 @@ import (
 	"github.com/redis-stream-coordinator/rsc/libs/settings"
 	"github.com/redis-stream-coordinator/rsc/services/monitor/internal/httpapi"
 	"github.com/redis-stream-coordinator/rsc/services/monitor/internal/messages"
+	"github.com/redis-stream-coordinator/rsc/services/monitor/internal/mutations"
 	"github.com/redis-stream-coordinator/rsc/services/monitor/internal/observe"
 	"github.com/redis-stream-coordinator/rsc/services/monitor/internal/rates"
 )
@@ -40,8 +41,8 @@ func (a *App) wire() error {
 		BasePath: a.cfg.API.BasePath, KeyPrefix: a.cfg.Store.KeyPrefix, Build: settings.Build(),
 	}, httpapi.Deps{
 		Source: a.board, Messages: reader{messages.NewReader(a.redis)}, Feed: a.board.feed, Health: a.board,
-		Coordinator: coordinator.Admin(),
-		Guard:       httpapi.NewGuard(a.keys, a.cfg.API.Dev, clock.Now), Gate: a.gate, Tracing: a.tracing, Log: a.log,
+		Coordinator: coordinator.Admin(), Mutations: mutations.NewReader(a.redis, a.cfg.Store.KeyPrefix),
+		Guard: httpapi.NewGuard(a.keys, a.cfg.API.Dev, clock.Now), Gate: a.gate, Tracing: a.tracing, Log: a.log,
 	})
 	return nil
 }

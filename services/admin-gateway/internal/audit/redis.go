@@ -24,8 +24,6 @@ const (
 	maxConflicts = 1000
 	// rememberLast is for how long a record that may have been written is known again.
 	rememberLast = 24 * time.Hour
-
-	fieldRecord = "record"
 )
 
 // errConflicts comes when other gateways were first maxConflicts times.
@@ -50,7 +48,7 @@ type Redis struct {
 	rdb             redis.UniversalClient
 	stream, headKey string
 	lastPrefix      string
-	ownPrefix       string
+	keyPrefix       string
 	gatewayID       string
 	cap             int64
 	log             *slog.Logger
@@ -71,10 +69,10 @@ type RedisConfig struct {
 
 // NewRedis returns a sink; it does not connect. Copies that fail are logged to log.
 func NewRedis(rdb redis.UniversalClient, config RedisConfig, log *slog.Logger) *Redis {
-	stream := config.KeyPrefix + ":gateway:audit"
+	stream := audit.Stream(config.KeyPrefix)
 	return &Redis{
 		rdb: rdb, stream: stream, headKey: stream + ":head:{" + stream + "}", lastPrefix: stream + ":last:{" + stream + "}:",
-		ownPrefix: stream + ":", gatewayID: config.GatewayID, cap: config.Cap, log: httpx.Logger(log),
+		keyPrefix: config.KeyPrefix, gatewayID: config.GatewayID, cap: config.Cap, log: httpx.Logger(log),
 		appendScript: redis.NewScript(appendSource), head: protocol.AuditHead{Chain: redisChain},
 	}
 }
@@ -141,17 +139,11 @@ func (s *Redis) tryAppend(ctx context.Context, next protocol.AuditHead, line []b
 // copy writes a line to the stream of its group, or of its stream.
 func (s *Redis) copy(ctx context.Context, record protocol.AuditRecord, line []byte) {
 	err := s.rdb.XAdd(ctx, &redis.XAddArgs{
-		Stream: s.ownStream(record.StreamPrefix, record.ConsumerGroup), MaxLen: s.cap, Approx: true,
-		Values: []any{fieldRecord, line},
+		Stream: audit.OwnStream(s.keyPrefix, record.StreamPrefix, record.ConsumerGroup), MaxLen: s.cap, Approx: true,
+		Values: []any{audit.FieldRecord, line},
 	}).Err()
 	if err != nil {
 		s.log.WarnContext(ctx, "audit record not copied to its group's stream", "stream", record.StreamPrefix,
 			"group", record.ConsumerGroup, "error", err)
 	}
-}
-
-// ownStream names the stream of a group, or with an empty one of what is about a stream as a
-// whole. Names hold neither a slash nor braces (storage).
-func (s *Redis) ownStream(prefix, group string) string {
-	return s.ownPrefix + "{" + prefix + "/" + group + "}"
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/redis-stream-coordinator/rsc/libs/audit"
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 )
 
@@ -36,7 +37,7 @@ func (s *Redis) Page(ctx context.Context, query Query) (protocol.AuditResponse, 
 	case from.copies && query.StreamPrefix == "":
 		return page, protocol.Errorf(protocol.CodeInvalidRequest, "cursor is of a query that names a stream")
 	case from.copies:
-		err = s.scan(ctx, s.ownStream(query.StreamPrefix, query.ConsumerGroup), from, query, &page)
+		err = s.scan(ctx, audit.OwnStream(s.keyPrefix, query.StreamPrefix, query.ConsumerGroup), from, query, &page)
 	case query.Cursor == "" && query.whole():
 		err = s.newest(ctx, query, &page)
 	case query.StreamPrefix != "":
@@ -145,7 +146,7 @@ func take(page *protocol.AuditResponse, entries []redis.XMessage, query Query, f
 // recordOf reads an entry. What is no record is shown as one that has nothing but a number,
 // so that whoever verifies the chain meets it.
 func recordOf(entry redis.XMessage) protocol.AuditRecord {
-	text, _ := entry.Values[fieldRecord].(string)
+	text, _ := entry.Values[audit.FieldRecord].(string)
 	var record protocol.AuditRecord
 	if err := json.Unmarshal([]byte(text), &record); err != nil {
 		number, _ := entry.Values["sequence"].(string)

@@ -52,13 +52,19 @@ type Coordinator interface {
 	Migrations(ctx context.Context, stream, group string) (*protocol.MigrationsResponse, error)
 }
 
+// Mutations reads what was changed last in a group, newest first; nil where the audit is not
+// kept where it looks.
+type Mutations interface {
+	Recent(ctx context.Context, stream, group string) ([]protocol.RecentMutation, error)
+}
+
 // Health returns why the process should get no requests, nil when it should.
 type Health interface {
 	Ready(ctx context.Context) error
 }
 
-// Deps are the parts that the API stands on. All but Coordinator, Gate, Tracing
-// and Log are required.
+// Deps are the parts that the API stands on. All but Coordinator, Mutations,
+// Gate, Tracing and Log are required.
 type Deps struct {
 	Source   Source
 	Messages Messages
@@ -66,6 +72,8 @@ type Deps struct {
 	Health   Health
 	// Coordinator is asked for groups that were not observed yet; nil lets them not be there.
 	Coordinator Coordinator
+	// Mutations is asked for the last changes of a group that is looked at; nil knows none.
+	Mutations Mutations
 	// Guard tells who may ask; nil refuses everybody.
 	Guard *Guard
 	// Gate refuses requests while the process terminates; nil never does.

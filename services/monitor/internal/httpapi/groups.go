@@ -25,10 +25,11 @@ func (a *api) groups(context.Context, *http.Request) (any, error) {
 	return shown, nil
 }
 
-// group shows the group with what was observed of its shards.
+// group shows the group with what was observed of its shards, and with what was changed last.
 func (a *api) group(ctx context.Context, r *http.Request) (any, error) {
 	return a.ofGroup(r, func(now Look, g facts.Group) any {
 		found, _ := views.Group(now.Round, now.Snapshot, g.View.StreamPrefix, g.View.ConsumerGroup)
+		found.RecentMutations = a.recent(ctx, g.View.StreamPrefix, g.View.ConsumerGroup)
 		return found
 	}, func(at place) (any, error) { return a.Coordinator.Group(ctx, at.stream, at.group) })
 }
