@@ -18,6 +18,9 @@ import (
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/app"
 )
 
+// lastKey is the shard that the examples remove.
+const lastKey = "orders:3"
+
 // reader is somebody who tries the examples of the API's document, from the first to the
 // last.
 type reader struct {
@@ -42,6 +45,8 @@ func TestExamplesOfTheDocumentWork(t *testing.T) {
 	for i, example := range examples {
 		require.False(t, i > 0 && examples[i-1].Example.Order == example.Example.Order, "%s has no place of its own", example.ID)
 		switch example.ID {
+		case "scaleStreamShards":
+			r.publishUnread(t)
 		case "confirmShardDrain":
 			r.leaveShardWithoutLag(t)
 		case "deleteCoordinatorGroup":
@@ -75,21 +80,26 @@ func (r *reader) try(t *testing.T, document *openapitest.Document, o openapitest
 	}
 }
 
+// publishUnread keeps the resharding that removes shard 3 from ending before it is rolled
+// back, however long that takes.
+func (r *reader) publishUnread(t *testing.T) {
+	t.Helper()
+	require.NoError(t, r.rdb.XAdd(t.Context(), &redis.XAddArgs{Stream: lastKey, ID: "1-1", Values: []string{"f", "v"}}).Err())
+}
+
 // leaveShardWithoutLag brings about what an operator vouches for: the rolled back
 // resharding is over, the last entry of shard 3 was deleted unread, and a new resharding
 // that removes the shard cannot prove it empty (protocol L9).
 func (r *reader) leaveShardWithoutLag(t *testing.T) {
 	t.Helper()
 	r.reaches(t, func(m protocol.Migration) bool { return m.State == protocol.MigrationRolledBack })
-	const key = "orders:3"
-	require.NoError(t, r.rdb.XAdd(t.Context(), &redis.XAddArgs{Stream: key, ID: "1-1", Values: []string{"f", "v"}}).Err())
 	for _, group := range []string{"billing", "shipping"} {
-		args := &redis.XReadGroupArgs{Group: group, Consumer: "c", Streams: []string{key, ">"}}
+		args := &redis.XReadGroupArgs{Group: group, Consumer: "c", Streams: []string{lastKey, ">"}}
 		require.NoError(t, r.rdb.XReadGroup(t.Context(), args).Err())
-		require.NoError(t, r.rdb.XAck(t.Context(), key, group, "1-1").Err())
+		require.NoError(t, r.rdb.XAck(t.Context(), lastKey, group, "1-1").Err())
 	}
-	require.NoError(t, r.rdb.XAdd(t.Context(), &redis.XAddArgs{Stream: key, ID: "1-2", Values: []string{"f", "v"}}).Err())
-	require.NoError(t, r.rdb.XDel(t.Context(), key, "1-2").Err())
+	require.NoError(t, r.rdb.XAdd(t.Context(), &redis.XAddArgs{Stream: lastKey, ID: "1-2", Values: []string{"f", "v"}}).Err())
+	require.NoError(t, r.rdb.XDel(t.Context(), lastKey, "1-2").Err())
 
 	target := 3
 	var scaled protocol.StreamScaleResponse
