@@ -26,6 +26,10 @@ const (
 	AudienceWeb         = "web"
 )
 
+// HeaderFormToken names the header in which the gateway tells the console what the forms of a
+// session's pages have to bring along.
+const HeaderFormToken = "X-Form-Token"
+
 // Claims are what a token says.
 type Claims struct {
 	// ID is the jti, by which a token is revoked.

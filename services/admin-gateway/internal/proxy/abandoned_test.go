@@ -65,7 +65,7 @@ func TestAnInstanceThatLeavesMembersWithoutAnAnswerIsPassedOver(t *testing.T) {
 		require.Eventually(t, func() bool { // the gateway learns of it a little later
 			before := stuck.count()
 			for range 4 {
-				if answer := g.within(t, 200*time.Millisecond, beat, newBeat); answer != http.StatusOK {
+				if answer := g.within(t, time.Second, beat, newBeat); answer != http.StatusOK {
 					return false
 				}
 			}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
+	"path"
 	"strings"
 
 	"github.com/redis-stream-coordinator/rsc/libs/httpx"
@@ -16,8 +18,11 @@ import (
 // maxRefusal bounds the body of a refusal of an upstream, in bytes.
 const maxRefusal = 64 << 10
 
+// consolePath is where the pages of the console begin.
+const consolePath = "/console"
+
 // passed tells whether a header of an answer reaches the caller. Never among them: Location,
-// as nothing is redirected, and what says how a body is framed or encoded.
+// but that of the console to a page of its own, and what says how a body is framed or encoded.
 func passed(name string) bool {
 	switch name {
 	case "Content-Type", "Content-Length", "Etag", "Cache-Control", "Retry-After", "Allow", "Last-Modified",
@@ -42,6 +47,9 @@ func pass(from *http.Response, body io.ReadCloser, length int64) *answer {
 		if passed(name) {
 			header[name] = values
 		}
+	}
+	if to := from.Header.Get("Location"); from.StatusCode == http.StatusSeeOther && ownPage(to) {
+		header["Location"] = []string{to}
 	}
 	header["X-Content-Type-Options"] = []string{"nosniff"}
 	return &answer{status: from.StatusCode, header: header, body: body, length: length}
@@ -75,10 +83,19 @@ func codeIn(from *http.Response, body []byte) protocol.Code {
 	return said.ErrorCode
 }
 
+// ownPage tells whether an address is that of a page of the console.
+func ownPage(address string) bool {
+	to, err := url.Parse(address)
+	return err == nil && to.Scheme == "" && to.Host == "" && to.User == nil && path.Clean(to.Path) == to.Path &&
+		(to.Path == consolePath || strings.HasPrefix(to.Path, consolePath+"/"))
+}
+
 // judge decides whether an answer is passed on. The code is that of a refusal that was read
 // already, else empty.
 func judge(asked route.Route, status int, code protocol.Code) error {
 	switch {
+	case status == http.StatusSeeOther && asked.Service == route.Web:
+		return nil
 	case status < http.StatusOK, status >= http.StatusMultipleChoices && status < http.StatusBadRequest && status != http.StatusNotModified:
 		return misunderstood(asked, status)
 	case status == http.StatusUnauthorized && asked.Service != route.Web:

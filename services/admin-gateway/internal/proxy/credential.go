@@ -41,6 +41,8 @@ type holder struct {
 	name    string
 	roles   auth.Roles
 	scopes  string
+	// client is the address in a token for the console.
+	client string
 }
 
 type kept struct {
@@ -52,10 +54,11 @@ type kept struct {
 // names the request.
 func (c *credentials) header(e *exchange.Exchange, requestID string) (string, error) {
 	who := principalOf(e)
+	client := clientOf(e)
 	if e.Route.Mutation {
-		return c.sign(who, e.Route.Service, requestID)
+		return c.sign(who, e.Route.Service, requestID, client)
 	}
-	at := holder{service: e.Route.Service, name: who.Name, roles: who.Roles, scopes: scopesOf(who)}
+	at := holder{service: e.Route.Service, name: who.Name, roles: who.Roles, scopes: scopesOf(who), client: client}
 	now := c.now()
 	c.mu.RLock()
 	found := c.kept[at]
@@ -63,7 +66,7 @@ func (c *credentials) header(e *exchange.Exchange, requestID string) (string, er
 	if now.Before(found.until) {
 		return found.header, nil
 	}
-	header, err := c.sign(who, e.Route.Service, "")
+	header, err := c.sign(who, e.Route.Service, "", client)
 	if err == nil {
 		c.keep(at, kept{header, now.Add(reuse)})
 	}
@@ -79,12 +82,12 @@ func (c *credentials) keep(at holder, token kept) {
 	c.kept[at] = token
 }
 
-func (c *credentials) sign(who auth.Principal, service route.Service, requestID string) (string, error) {
+func (c *credentials) sign(who auth.Principal, service route.Service, requestID, client string) (string, error) {
 	now := c.now()
 	token, err := c.ring.Sign(auth.Claims{
 		ID: ulid.Make().String(), Subject: who.Name, Audience: []string{string(service)},
 		IssuedAt: now, ExpiresAt: now.Add(tokenLife),
-		Roles: who.Roles, Scopes: slices.Clone(who.Scopes), RequestID: requestID,
+		Roles: who.Roles, Scopes: slices.Clone(who.Scopes), RequestID: requestID, Client: client,
 	})
 	if err != nil {
 		return "", fmt.Errorf("make a token for the %s: %w", service, err)
@@ -103,6 +106,15 @@ func principalOf(e *exchange.Exchange) auth.Principal {
 		who.Name = anonymous
 	}
 	return who
+}
+
+// clientOf returns the address that the console is told of, so that what it asks in somebody's
+// name is audited as from that one's browser.
+func clientOf(e *exchange.Exchange) string {
+	if e.Route.Service != route.Web || !e.Client.Address.IsValid() {
+		return ""
+	}
+	return e.Client.Address.String()
 }
 
 func scopesOf(who auth.Principal) string {

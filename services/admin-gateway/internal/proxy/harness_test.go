@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/http/httptest"
 	"strings"
 	"sync"
@@ -22,6 +23,7 @@ import (
 	"github.com/redis-stream-coordinator/rsc/libs/clock"
 	"github.com/redis-stream-coordinator/rsc/libs/httpx"
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+	"github.com/redis-stream-coordinator/rsc/libs/testkit/freeport"
 	"github.com/redis-stream-coordinator/rsc/services/admin-gateway/internal/exchange"
 	"github.com/redis-stream-coordinator/rsc/services/admin-gateway/internal/limits"
 	"github.com/redis-stream-coordinator/rsc/services/admin-gateway/internal/proxy"
@@ -37,7 +39,7 @@ const (
 	newBeat = `{"protocolVersion":1,"requestId":"q-1","memberId":"m-1","memberEpoch":7,"metadataVersion":3,` +
 		`"runtimeConsumerCapacity":{"runtimeMaxConcurrency":1,"availableConcurrency":1},"ownedShards":[{"shardIndex":1}],"revokingShards":[],"shardProgress":[],` +
 		`"incarnation":"01JDXQ5T7Z4M3K2N1P0R9S8T7V","sequence":9}`
-	patience = 10 * time.Second
+	patience = time.Minute
 )
 
 func oldBeat() string {
@@ -112,6 +114,8 @@ type setup struct {
 	proxy.Config
 
 	principal auth.Principal
+	formToken string
+	client    netip.Addr
 	now       func() time.Time
 	limits    httpx.Limits
 	cap       int                             // of connections, of one address and all; 0 is none
@@ -145,7 +149,7 @@ func startGateway(t *testing.T, s setup) *gateway {
 	if s.wrap != nil {
 		inner = s.wrap(inner)
 	}
-	handler := httpx.Identify(answers.Recover(g.entry(answers, s.principal, limits.NewBody(answers).Stage(g.proxy.Legacy(inner)))))
+	handler := httpx.Identify(answers.Recover(g.entry(answers, s, limits.NewBody(answers).Stage(g.proxy.Legacy(inner)))))
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	g.address = listener.Addr().String()
@@ -167,7 +171,7 @@ func startGateway(t *testing.T, s setup) *gateway {
 }
 
 // entry makes the exchange, as the pipeline does.
-func (g *gateway) entry(answers httpx.Answers, who auth.Principal, next http.Handler) http.Handler {
+func (g *gateway) entry(answers httpx.Answers, s setup, next http.Handler) http.Handler {
 	table := route.New(route.Config{})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		found, err := table.Match(r.Method, r.URL.EscapedPath(), r.URL.RawQuery)
@@ -175,7 +179,7 @@ func (g *gateway) entry(answers httpx.Answers, who auth.Principal, next http.Han
 			answers.Error(w, r, err)
 			return
 		}
-		e := &exchange.Exchange{Route: found, Principal: who}
+		e := &exchange.Exchange{Route: found, Principal: s.principal, FormToken: s.formToken, Client: exchange.Client{Address: s.client}}
 		defer func() {
 			g.mu.Lock()
 			defer g.mu.Unlock()
@@ -211,12 +215,12 @@ func (g *gateway) ask(ctx context.Context, method, target, body string, head ...
 	if err != nil {
 		return said{}, err
 	}
-	if body != "" {
-		r.Header.Set("Content-Type", "application/json")
-	}
 	for _, line := range head {
 		name, value, _ := strings.Cut(line, ": ")
 		r.Header.Add(name, value)
+	}
+	if body != "" && r.Header.Get("Content-Type") == "" {
+		r.Header.Set("Content-Type", "application/json")
 	}
 	answer, err := g.client.Do(r)
 	if err != nil {
@@ -283,13 +287,10 @@ func (g *gateway) claims(t *testing.T, request got, audience string) auth.Claims
 	return claims
 }
 
-// free returns an address where nobody listens.
+// free returns an address where nobody listens, as long as the test runs.
 func free(t *testing.T) string {
 	t.Helper()
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	require.NoError(t, listener.Close())
-	return "http://" + listener.Addr().String()
+	return "http://" + net.JoinHostPort("127.0.0.1", freeport.Take(t))
 }
 
 func request(line, body string, head ...string) string {

@@ -32,7 +32,10 @@ func outgoing(to route.Route, given http.Header, requestID, authorization string
 			header[name] = values
 		}
 	}
-	if to.MaxBody > 0 {
+	switch {
+	case to.Form:
+		header["Content-Type"] = []string{"application/x-www-form-urlencoded"}
+	case to.MaxBody > 0:
 		header["Content-Type"] = []string{"application/json"}
 	}
 	if requestID != "" {

@@ -9,6 +9,7 @@ import (
 	"net/http/httputil"
 	"time"
 
+	"github.com/redis-stream-coordinator/rsc/libs/auth"
 	"github.com/redis-stream-coordinator/rsc/libs/httpx"
 	"github.com/redis-stream-coordinator/rsc/services/admin-gateway/internal/exchange"
 	"github.com/redis-stream-coordinator/rsc/services/admin-gateway/internal/route"
@@ -120,6 +121,9 @@ func (p *Proxy) forward(w http.ResponseWriter, r *http.Request) {
 		w = &streaming{ResponseWriter: w, each: p.timeouts.StreamWrite, now: p.now}
 	}
 	out := outgoing(e.Route, r.Header, httpx.RequestID(ctx), authorization)
+	if e.Route.Service == route.Web && e.FormToken != "" {
+		out.Header.Set(auth.HeaderFormToken, e.FormToken)
+	}
 	p.reverse.ServeHTTP(w, out.WithContext(withErrand(ctx, &errand{
 		exchange: e, ctx: ctx, answered: answered, silence: silenceOf(e, wait),
 	})))

@@ -39,7 +39,7 @@ func (p *Proxy) bounded(ctx context.Context, e *exchange.Exchange, limit time.Du
 // limitOf returns how long an exchange may take that asks to be kept waiting for wait.
 func (p *Proxy) limitOf(e *exchange.Exchange, wait time.Duration) time.Duration {
 	switch {
-	case e.Route.Mutation:
+	case e.Route.Mutation, e.Route.Form: // what a form posts to the console becomes a mutation
 		return p.timeouts.Mutation
 	case wait > 0:
 		return max(p.timeouts.Read, wait+p.timeouts.WaitMargin)

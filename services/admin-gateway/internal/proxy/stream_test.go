@@ -39,8 +39,8 @@ func TestAnAnswerWithoutAnEndIsPassedOnAsItComes(t *testing.T) {
 		}
 	})
 	g := startGateway(t, setup{
-		Config: proxy.Config{Upstreams: monitors(up.URL), Timeouts: proxy.Timeouts{Read: 50 * time.Millisecond}},
-		limits: httpx.Limits{Write: 100 * time.Millisecond},
+		Config: proxy.Config{Upstreams: monitors(up.URL), Timeouts: proxy.Timeouts{Read: 3 * time.Second}},
+		limits: httpx.Limits{Write: 3 * time.Second},
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+g.address+base+"/monitoring/stream", nil)
@@ -50,9 +50,9 @@ func TestAnAnswerWithoutAnEndIsPassedOnAsItComes(t *testing.T) {
 	defer answer.Body.Close()
 	require.Equal(t, "text/event-stream", answer.Header.Get("Content-Type"))
 	lines := bufio.NewReader(answer.Body)
-	timer := time.NewTicker(20 * time.Millisecond)
+	timer := time.NewTicker(200 * time.Millisecond)
 	defer timer.Stop()
-	for range 15 { // 300 ms
+	for range 20 { // 4 s
 		<-timer.C
 		pieces <- "data: x\n"
 		line, err := lines.ReadString('\n')
@@ -84,7 +84,7 @@ func TestAnAnswerThatBreaksOffIsCut(t *testing.T) {
 		}
 		panic(http.ErrAbortHandler)
 	})
-	g := startGateway(t, setup{Config: proxy.Config{Upstreams: coordinators(up.URL), Timeouts: proxy.Timeouts{Read: 100 * time.Millisecond}}})
+	g := startGateway(t, setup{Config: proxy.Config{Upstreams: coordinators(up.URL), Timeouts: proxy.Timeouts{Read: 3 * time.Second}}})
 	for _, target := range []string{base + "/streams", group} {
 		_, err := g.ask(t.Context(), "GET", target, "")
 		require.ErrorIs(t, err, io.ErrUnexpectedEOF, target)

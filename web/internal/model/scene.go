@@ -1,0 +1,74 @@
+package model
+
+import (
+	"maps"
+
+	"github.com/redis-stream-coordinator/rsc/libs/client"
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+)
+
+// Scene is what a stream of the monitor's events has told so far. It does not change: Next makes
+// another one.
+type Scene struct {
+	// Round, At and Problem are those of the newest round.
+	Round   int64
+	At      protocol.Timestamp
+	Problem string
+	// Groups are the groups that are followed, Unreadable those that cannot be shown.
+	Groups     map[protocol.GroupName]protocol.GrafanaGroupRow
+	Unreadable []protocol.UnreadableGroup
+	// Group and Shards are of the one group that is followed; nil and empty otherwise.
+	Group  *protocol.GroupResponse
+	Shards map[int]protocol.GrafanaShardRow
+}
+
+// Next returns the scene after an update; s may be nil.
+func (s *Scene) Next(update client.Update) *Scene {
+	var next Scene
+	if s != nil && !update.Fresh {
+		next = *s
+	}
+	switch {
+	case update.Groups != nil:
+		next.learnGroups(update.Groups)
+	case update.Group != nil:
+		next.Group = update.Group
+	case update.Shards != nil:
+		next.learnShards(update.Shards)
+	}
+	return &next
+}
+
+func (s *Scene) learnGroups(event *protocol.GroupsEvent) {
+	s.Round, s.At, s.Problem, s.Unreadable = event.Round, event.At, "", event.Unreadable
+	if event.Problem != nil {
+		s.Problem = *event.Problem
+	}
+	if len(event.Groups)+len(event.Removed) == 0 {
+		return
+	}
+	s.Groups = cloned(s.Groups)
+	for _, row := range event.Groups {
+		s.Groups[protocol.GroupName{StreamPrefix: row.StreamPrefix, ConsumerGroup: row.ConsumerGroup}] = row
+	}
+	for _, gone := range event.Removed {
+		delete(s.Groups, gone)
+	}
+}
+
+func (s *Scene) learnShards(event *protocol.ShardsEvent) {
+	s.Shards = cloned(s.Shards)
+	for _, row := range event.Shards {
+		s.Shards[row.ShardIndex] = row
+	}
+	for _, gone := range event.Removed {
+		delete(s.Shards, gone)
+	}
+}
+
+func cloned[K comparable, V any](from map[K]V) map[K]V {
+	if from == nil {
+		return map[K]V{}
+	}
+	return maps.Clone(from)
+}
