@@ -10,7 +10,6 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/redis-stream-coordinator/rsc/libs/auth"
-	"github.com/redis-stream-coordinator/rsc/libs/client"
 	"github.com/redis-stream-coordinator/rsc/libs/httpx"
 	"github.com/redis-stream-coordinator/rsc/libs/telemetry/tracing"
 	"github.com/redis-stream-coordinator/rsc/services/monitor/internal/observe"
@@ -38,17 +37,17 @@ type App struct {
 	cfg Config
 	log *slog.Logger
 
-	redis       redis.UniversalClient
-	ownsRedis   bool
-	coordinator *client.Client
-	keys        auth.Keys // nil when nobody can be verified
-	forget      func()    // ends the fetching of keys
-	gate        *httpx.Gate
-	board       *board
-	observer    *observe.Observer
-	meter       meter
-	tracing     *tracing.Tracing
-	handler     http.Handler
+	redis        redis.UniversalClient
+	ownsRedis    bool
+	coordinators *coordinators
+	keys         auth.Keys // nil when nobody can be verified
+	forget       func()    // ends the fetching of keys
+	gate         *httpx.Gate
+	board        *board
+	observer     *observe.Observer
+	meter        meter
+	tracing      *tracing.Tracing
+	handler      http.Handler
 
 	stop     context.CancelFunc // ends the rounds; nil before Start
 	observed chan struct{}      // closed when they have ended
@@ -136,8 +135,8 @@ func (a *App) disconnect(ctx context.Context) error {
 	a.forget()
 	a.tracing.Close(ctx)
 	var errs []error
-	if a.coordinator != nil {
-		errs = append(errs, a.coordinator.Close())
+	if a.coordinators != nil {
+		errs = append(errs, a.coordinators.close())
 	}
 	if a.ownsRedis {
 		if err := a.redis.Close(); err != nil && !errors.Is(err, redis.ErrClosed) {

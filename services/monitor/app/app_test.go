@@ -143,6 +143,25 @@ func TestAMonitorShowsWhatIsAndKeepsShowingIt(t *testing.T) {
 	require.NoError(t, stop())
 }
 
+// Of several coordinators one is enough, whichever it is.
+func TestAMonitorOfTwoCoordinatorsNeedsOne(t *testing.T) {
+	t.Parallel()
+	one, two, server := startCoordinator(t), startCoordinator(t), redisproc.Start(t)
+	cfg := settings(one, server)
+	cfg.Monitor.Coordinator = one.server.URL + "," + two.server.URL
+	url, stop := serve(t, cfg, app.Deps{})
+	eventually(t, 200, `"state":"EMPTY"`, url+billing)
+	one.server.Close()
+	two.away.Store(true)
+	eventually(t, 200, `STRUCTURE_OLD`, url+billing)
+	two.away.Store(false)
+	require.Eventually(t, func() bool {
+		status, body := get(t, url+billing)
+		return status == http.StatusOK && !strings.Contains(body, "STRUCTURE_OLD")
+	}, patience, interval)
+	require.NoError(t, stop())
+}
+
 // Nothing that follows keeps a monitor from ending.
 func TestAMonitorEndsThoughSomebodyFollows(t *testing.T) {
 	t.Parallel()

@@ -23,7 +23,7 @@ type Config struct {
 type Monitor struct {
 	Listen          string        `koanf:"listen" usage:"address of the HTTP API as host:port, an empty host is every interface"`
 	ShutdownTimeout time.Duration `koanf:"shutdown-timeout" usage:"how long requests under way may take to finish when the process ends"`
-	Coordinator     string        `koanf:"coordinator" usage:"URL of the coordinator, which tells of groups and members"`
+	Coordinator     string        `koanf:"coordinator" usage:"URL of the coordinator, which tells of groups and members, or several after commas, of which one that answers is asked"`
 	MaxFollowers    int           `koanf:"max-followers" usage:"most streams of events at once"`
 	MetricsListen   string        `koanf:"metrics-listen" usage:"address of the metrics port as host:port; empty is none"`
 	MemberSeries    bool          `koanf:"member-series" usage:"metrics of every single member, not only of groups and shards"`

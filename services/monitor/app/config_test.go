@@ -54,6 +54,15 @@ coordinator:
 	require.Equal(t, "/x", cfg.API.BasePath)
 	require.Equal(t, "mine:coord", cfg.Store.KeyPrefix)
 
+	cfg, err = load(t, "coordinator: {}", "RSC_MONITOR_COORDINATOR=http://one:8081, https://two/x")
+	require.NoError(t, err, "several after commas")
+	require.Equal(t, "http://one:8081, https://two/x", cfg.Monitor.Coordinator)
+	for _, wrong := range []string{" ", ",", "http://one:8081,", "http://one:8081,two:8081", "http://one:8081,http://u:hunter2@two"} {
+		_, err = load(t, "coordinator: {}", "RSC_MONITOR_COORDINATOR="+wrong)
+		require.ErrorContains(t, err, "monitor.coordinator", wrong)
+		require.NotContains(t, err.Error(), "hunter2")
+	}
+
 	_, err = load(t, "coordinator: {observe: {intervall: 2s}}")
 	require.ErrorContains(t, err, "intervall", "keys that nobody knows refuse the start")
 }

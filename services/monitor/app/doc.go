@@ -6,7 +6,7 @@
 //
 // A program that has its own listener uses Start, Handler and Close instead of Run.
 //
-// File map: config.go and validate.go hold the settings; access.go and wiring.go make the
-// parts; app.go and serve.go run and end them; board.go holds the newest look;
+// File map: config.go and validate.go hold the settings; access.go, coordinators.go and wiring.go
+// make the parts; app.go and serve.go run and end them; board.go holds the newest look;
 // metrics.go tells Prometheus of it.
 package app

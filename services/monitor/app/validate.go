@@ -32,7 +32,10 @@ func (m Monitor) validate() error {
 	if m.MaxFollowers < 1 {
 		problems = append(problems, fmt.Errorf("monitor.max-followers is %d, it must be at least 1", m.MaxFollowers))
 	}
-	return errors.Join(append(problems, absolute("monitor.coordinator", m.Coordinator, "http://coordinator:8081"))...)
+	for _, text := range urlsOf(m.Coordinator) {
+		problems = append(problems, absolute("monitor.coordinator", text, "http://coordinator:8081"))
+	}
+	return errors.Join(problems...)
 }
 
 func (o Observe) validate() error {

@@ -1,8 +1,6 @@
 package app
 
 import (
-	"fmt"
-
 	"github.com/redis-stream-coordinator/rsc/libs/client"
 	"github.com/redis-stream-coordinator/rsc/libs/clock"
 	"github.com/redis-stream-coordinator/rsc/libs/settings"
@@ -19,14 +17,13 @@ const staleRounds = 6
 
 // wire builds what serves requests.
 func (a *App) wire() error {
-	coordinator, err := client.New(client.Options{
-		CoordinatorURL: a.cfg.Monitor.Coordinator, BasePath: a.cfg.API.BasePath, Logger: a.log,
-		TracerProvider: a.tracing.Continuing(),
-	})
+	asked, err := newCoordinators(a.cfg.Monitor.Coordinator, client.Options{
+		BasePath: a.cfg.API.BasePath, Logger: a.log, TracerProvider: a.tracing.Continuing(),
+	}, a.log)
 	if err != nil {
-		return fmt.Errorf("monitor.coordinator: %w", err)
+		return err
 	}
-	a.coordinator = coordinator
+	a.coordinators = asked
 	a.board = &board{
 		book: rates.NewBook(a.cfg.Observe.History), feed: httpapi.NewFeed(a.cfg.Monitor.MaxFollowers),
 		stale: staleRounds*a.cfg.Observe.Interval + a.cfg.Observe.RoundTimeout,
@@ -35,13 +32,13 @@ func (a *App) wire() error {
 		Interval: a.cfg.Observe.Interval, RoundTimeout: a.cfg.Observe.RoundTimeout,
 		MemoryEvery: a.cfg.Observe.MemoryEvery, ConsumersEvery: a.cfg.Observe.ConsumersEvery,
 	}, observe.Deps{
-		Redis: a.redis, Groups: coordinator.Admin(), Now: clock.Now, Log: a.log, Publish: a.board.publish,
+		Redis: a.redis, Groups: asked, Now: clock.Now, Log: a.log, Publish: a.board.publish,
 	})
 	a.handler = httpapi.New(httpapi.Config{
 		BasePath: a.cfg.API.BasePath, KeyPrefix: a.cfg.Store.KeyPrefix, Build: settings.Build(),
 	}, httpapi.Deps{
 		Source: a.board, Messages: reader{messages.NewReader(a.redis)}, Feed: a.board.feed, Health: a.board,
-		Coordinator: coordinator.Admin(), Mutations: mutations.NewReader(a.redis, a.cfg.Store.KeyPrefix),
+		Coordinator: asked, Mutations: mutations.NewReader(a.redis, a.cfg.Store.KeyPrefix),
 		Guard: httpapi.NewGuard(a.keys, a.cfg.API.Dev, clock.Now), Gate: a.gate, Tracing: a.tracing, Log: a.log,
 	})
 	return nil
