@@ -29,6 +29,39 @@
 // keeps a token that is good, [Options.Token] and [Options.TokenSource] bring one along.
 // [ErrUnauthorized], [ErrForbidden] and [ErrRateLimited] tell the refusals apart.
 //
+// # Tracing
+//
+// [Options.TracerProvider] switches traces on, of which only the API of OpenTelemetry is
+// used; nothing is global. The spans are, by the conventions for messaging:
+//
+//   - "publish <stream>": one for each Publish and each PublishAsync, until the record is
+//     written, and one for each PublishBatch, whose records all go on in it: a span for each
+//     would cost more than writing them. Tries of one record are events of its span.
+//   - "receive <stream>": one for each read or claim that brought records, with links to up
+//     to 128 of their traces. A read that brought none has no span.
+//   - "process <stream>": one for each call of a handler, in the trace in which the record was
+//     published, also when it comes again, with a link to the read that brought it. A record
+//     that carries no trace context begins a trace.
+//   - "GET /coord/v1/streams/{streamPrefix}" and its like: one for each request of [Admin].
+//
+// Spans tell stream, shard, group, member, fence token, record id and the kind of an error.
+// They never tell partition keys, values of records or the text of an error, which may repeat
+// them; a handler adds what it likes to the span in its context.
+//
+// A record carries its trace context in the fields [TraceparentField] and [TracestateField]
+// (W3C Trace Context, without baggage), whether or not the trace is sampled. Who reads the
+// stream otherwise sees two more fields. They stay in [Message.Fields]; without a
+// TracerProvider they are not written, but read all the same: the handler's context has the
+// record's trace context, for tracers of the application, and [Message.TraceContext] returns
+// it. What is no trace context, or longer than 512 bytes, counts as absent. Whoever may write
+// records chooses their trace ids and the sampled flag, which a sampler that follows the
+// parent obeys.
+//
+// Requests to the coordinator go on in the trace of their context, too. What runs in the
+// background does not: heartbeats, refreshes of the routing and reads are in no trace of the
+// call that started them, which would never end. There are no metrics here; [Consumer.Status]
+// and [Producer.Status] have the numbers.
+//
 // # Time
 //
 // Leases are counted on the monotonic clock of the process from the moment a request was

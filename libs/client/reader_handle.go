@@ -128,7 +128,7 @@ func (r *reader) message(record shardkey.Record, read trace.SpanContext) *Messag
 		Stream: r.sub.Stream, Group: r.sub.Group, Shard: r.shard, ID: record.ID,
 		Fields:     make(map[string]string, len(record.Values)),
 		Deliveries: record.Deliveries, FenceToken: r.fence, owner: r,
-		trace: traceOf(record), received: read,
+		trace: traceOf(r.ctx, record), received: read,
 	}
 	for name, value := range record.Values {
 		text, _ := value.(string) // go-redis reads every field as a string

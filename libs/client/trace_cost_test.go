@@ -41,7 +41,7 @@ func BenchmarkTraceOfAPlainRecord(b *testing.B) {
 	var spans handleTracer
 	b.ReportAllocs()
 	for b.Loop() {
-		m := Message{trace: traceOf(record)}
+		m := Message{trace: traceOf(b.Context(), record)}
 		_ = spans.begin(b.Context(), &m)
 		m.noteAck(false, nil)
 		m.endSpan(nil)

@@ -64,7 +64,7 @@ func (t *handleTracer) reads(ctx context.Context, began time.Time, records []sha
 		if len(links) == maxLinks {
 			break
 		}
-		if from := traceOf(record); from.IsValid() {
+		if from := traceOf(ctx, record); from.IsValid() {
 			links = append(links, trace.Link{SpanContext: from})
 		}
 	}
@@ -93,10 +93,10 @@ func (t *handleTracer) begin(ctx context.Context, m *Message) context.Context {
 }
 
 // traceOf returns the trace context that a record carries.
-func traceOf(record shardkey.Record) trace.SpanContext {
+func traceOf(ctx context.Context, record shardkey.Record) trace.SpanContext {
 	parent, _ := record.Values[TraceparentField].(string)
 	state, _ := record.Values[TracestateField].(string)
-	return tracectx.Fields{Parent: parent, State: state}.SpanContext()
+	return tracectx.Fields{Parent: parent, State: state}.SpanContext(ctx)
 }
 
 // TraceContext returns the trace context that the record carries, which is that of the span

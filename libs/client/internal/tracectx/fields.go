@@ -44,19 +44,19 @@ func inject(ctx context.Context) Fields {
 }
 
 // SpanContext returns what the fields say, as the context of a remote span; it is not valid
-// when they say nothing that can be used.
-func (f Fields) SpanContext() trace.SpanContext {
+// when they say nothing that can be used, whatever span ctx has.
+func (f Fields) SpanContext(ctx context.Context) trace.SpanContext {
 	if f.Parent == "" || len(f.Parent) > maxField {
 		return trace.SpanContext{}
 	}
-	return f.extract()
+	return f.extract(ctx)
 }
 
-func (f Fields) extract() trace.SpanContext {
+func (f Fields) extract(ctx context.Context) trace.SpanContext {
 	if len(f.State) > maxField {
 		f.State = ""
 	}
-	return trace.SpanContextFromContext(propagation.TraceContext{}.Extract(context.Background(), &f))
+	return trace.SpanContextFromContext(propagation.TraceContext{}.Extract(Detach(ctx), &f))
 }
 
 // SetHeader adds the trace context of ctx, if it has one, to the headers of a request.

@@ -26,7 +26,7 @@ func TestFieldsAreReadAndWrittenAsW3CTraceContext(t *testing.T) {
 		{Parent: parent, State: "vendor=a,other@tenant=b"},
 		{Parent: "00-" + traceID + "-" + spanID + "-00"},
 	} {
-		sc := fields.SpanContext()
+		sc := fields.SpanContext(t.Context())
 		require.Equal(t, traceID, sc.TraceID().String())
 		require.Equal(t, spanID, sc.SpanID().String())
 		require.True(t, sc.IsRemote())
@@ -38,6 +38,7 @@ func TestFieldsAreReadAndWrittenAsW3CTraceContext(t *testing.T) {
 
 func TestParentThatIsNoneCountsAsAbsent(t *testing.T) {
 	t.Parallel()
+	within := trace.ContextWithSpanContext(t.Context(), tracectx.Fields{Parent: parent}.SpanContext(t.Context()))
 	for _, hostile := range []string{
 		"", "7", "00", strings.ToUpper(parent), parent[:54], parent + "-1", parent + "\n", " " + parent,
 		"ff" + parent[2:], "00-" + strings.Repeat("0", 32) + "-" + spanID + "-01", "00-" + traceID + "-0000000000000000-01",
@@ -45,7 +46,7 @@ func TestParentThatIsNoneCountsAsAbsent(t *testing.T) {
 		strings.Repeat("a", 10_000), strings.Repeat("-", 1<<20),
 	} {
 		fields := tracectx.Fields{Parent: hostile, State: "vendor=a"}
-		require.False(t, fields.SpanContext().IsValid(), "%.80q", hostile)
+		require.False(t, fields.SpanContext(within).IsValid(), "%.80q", hostile)
 	}
 }
 
@@ -55,7 +56,7 @@ func TestStateThatIsNoneCostsTheStateOnly(t *testing.T) {
 		"no pair", "a=b,a=c", "\x00=\x00", "\xff\xfe=b", strings.Repeat(",", 10_000), "a=" + strings.Repeat("b", 10_000),
 		strings.Repeat("a=b,", 500),
 	} {
-		sc := tracectx.Fields{Parent: parent, State: hostile}.SpanContext()
+		sc := tracectx.Fields{Parent: parent, State: hostile}.SpanContext(t.Context())
 		require.Equal(t, traceID, sc.TraceID().String(), "%.80q", hostile)
 		require.Zero(t, sc.TraceState().Len(), "%.80q", hostile)
 	}
@@ -70,7 +71,7 @@ func TestStateThatIsTooLongIsNotWritten(t *testing.T) {
 		state, err = state.Insert(key, strings.Repeat("x", 250))
 		require.NoError(t, err)
 	}
-	sc := tracectx.Fields{Parent: parent}.SpanContext().WithTraceState(state)
+	sc := tracectx.Fields{Parent: parent}.SpanContext(t.Context()).WithTraceState(state)
 	require.Equal(t, tracectx.Fields{Parent: parent}, tracectx.FromContext(trace.ContextWithSpanContext(t.Context(), sc)))
 }
 
@@ -80,7 +81,7 @@ func TestRequestGetsTheContextOfItsSpanInPlaceOfAnother(t *testing.T) {
 	tracectx.SetHeader(t.Context(), header)
 	require.Equal(t, http.Header{"Traceparent": {"another"}}, header, "there is no span")
 	fields := tracectx.Fields{Parent: parent, State: "vendor=a"}
-	tracectx.SetHeader(trace.ContextWithSpanContext(t.Context(), fields.SpanContext()), header)
+	tracectx.SetHeader(trace.ContextWithSpanContext(t.Context(), fields.SpanContext(t.Context())), header)
 	require.Equal(t, http.Header{"Traceparent": {parent}, "Tracestate": {"vendor=a"}}, header)
 }
 
@@ -88,7 +89,7 @@ func TestDetachedContextHasNoSpanAndKeepsItsValues(t *testing.T) {
 	t.Parallel()
 	type key struct{}
 	require.Equal(t, t.Context(), tracectx.Detach(t.Context()))
-	ctx := trace.ContextWithSpanContext(t.Context(), tracectx.Fields{Parent: parent}.SpanContext())
+	ctx := trace.ContextWithSpanContext(t.Context(), tracectx.Fields{Parent: parent}.SpanContext(t.Context()))
 	ctx = context.WithValue(ctx, key{}, "kept")
 	ctx = tracectx.Detach(ctx)
 	require.False(t, trace.SpanContextFromContext(ctx).IsValid())
@@ -100,7 +101,7 @@ func BenchmarkNoTraceContext(b *testing.B) {
 	ctx := b.Context()
 	b.ReportAllocs()
 	for b.Loop() {
-		_ = tracectx.Fields{}.SpanContext()
+		_ = tracectx.Fields{}.SpanContext(ctx)
 		_ = tracectx.FromContext(ctx)
 		_ = tracectx.Detach(ctx)
 	}
@@ -109,7 +110,7 @@ func BenchmarkNoTraceContext(b *testing.B) {
 func BenchmarkTraceContext(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		sc := tracectx.Fields{Parent: parent}.SpanContext()
+		sc := tracectx.Fields{Parent: parent}.SpanContext(b.Context())
 		_ = tracectx.FromContext(trace.ContextWithSpanContext(b.Context(), sc))
 	}
 }
@@ -121,7 +122,7 @@ func FuzzTraceContext(f *testing.F) {
 	f.Add("00-"+traceID+"-"+spanID+"-\xff\xff", "\xff=\x00")
 	f.Add(strings.Repeat("0-", 300), strings.Repeat(",", 300))
 	f.Fuzz(func(t *testing.T, parent, state string) {
-		sc := tracectx.Fields{Parent: parent, State: state}.SpanContext()
+		sc := tracectx.Fields{Parent: parent, State: state}.SpanContext(t.Context())
 		written := tracectx.FromContext(trace.ContextWithSpanContext(t.Context(), sc))
 		if !sc.IsValid() {
 			require.Zero(t, written)
@@ -131,6 +132,6 @@ func FuzzTraceContext(f *testing.F) {
 		require.Len(t, written.Parent, 55)
 		require.LessOrEqual(t, len(written.State), 512)
 		require.True(t, utf8.ValidString(written.State))
-		require.True(t, sc.Equal(written.SpanContext()))
+		require.True(t, sc.Equal(written.SpanContext(t.Context())))
 	})
 }
