@@ -38,7 +38,7 @@ func dial(t *testing.T, address string) net.Conn {
 	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
-	require.NoError(t, conn.SetDeadline(time.Now().Add(5*time.Second)))
+	require.NoError(t, conn.SetDeadline(time.Now().Add(time.Minute)))
 	return conn
 }
 
@@ -62,7 +62,7 @@ func TestShutdownFinishesRequestsUnderWay(t *testing.T) {
 			_ = probe.Close()
 		}
 		return err != nil
-	}, 5*time.Second, time.Millisecond, "no new connections")
+	}, time.Minute, time.Millisecond, "no new connections")
 	close(goOn)
 	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	require.NoError(t, err)
@@ -89,18 +89,17 @@ func TestShutdownIsBoundedByItsContext(t *testing.T) {
 
 func TestLimitsCutSlowAndBigHeads(t *testing.T) {
 	t.Parallel()
-	_, address := start(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.WriteHeader(http.StatusNoContent)
-	}), httpx.Limits{ReadHeader: 50 * time.Millisecond})
-
-	slow := dial(t, address)
+	handler := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	_, hasty := start(t, handler, httpx.Limits{ReadHeader: 50 * time.Millisecond})
+	slow := dial(t, hasty)
 	_, err := fmt.Fprint(slow, "GET / HT")
 	require.NoError(t, err)
 	said, err := io.ReadAll(slow)
 	require.NoError(t, err, "a head that does not come is cut off by the server")
 	require.NotContains(t, string(said), "204")
 
-	big := dial(t, address)
+	_, patient := start(t, handler, httpx.Limits{ReadHeader: time.Minute})
+	big := dial(t, patient)
 	go func() {
 		_, _ = fmt.Fprintf(big, "GET / HTTP/1.1\r\nHost: x\r\nBig: %s\r\n\r\n", strings.Repeat("b", 1<<20))
 	}()

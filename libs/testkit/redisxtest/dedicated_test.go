@@ -42,7 +42,8 @@ func TestFieldF17BlockedReadsNeverStarveAcknowledgements(t *testing.T) {
 		took = append(took, clock.Since(start))
 	}
 	slices.Sort(took)
-	require.Less(t, took[acks*99/100], 50*time.Millisecond)
+	require.Less(t, took[acks/2], time.Second, "less than 1 ms; a read lasts a minute")
+	require.Less(t, took[acks*99/100], 5*time.Second)
 	for i := range shards {
 		do(t, app, "XADD", routing.StreamKey("orders", i), "*", "f", "v")
 	}
@@ -51,13 +52,14 @@ func TestFieldF17BlockedReadsNeverStarveAcknowledgements(t *testing.T) {
 
 func TestBlockedReadOutlivesTheReadTimeoutOfTheApplication(t *testing.T) {
 	t.Parallel()
-	app, err := redisx.New(redisx.Options{URL: redisproc.Start(t).URL(), ReadTimeout: 20 * time.Millisecond})
+	server := redisproc.Start(t)
+	do(t, server.Client(t), "XGROUP", "CREATE", "k", "g", "0", "MKSTREAM")
+	app, err := redisx.New(redisx.Options{URL: server.URL(), ReadTimeout: 20 * time.Millisecond})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = app.Close() })
 	reads, err := redisx.Dedicated(app, 1)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = reads.Close() })
-	do(t, reads, "XGROUP", "CREATE", "k", "g", "0", "MKSTREAM")
 	require.ErrorIs(t, read(reads, "k", 300*time.Millisecond), redis.Nil, "no data is no failure (field case F16)")
 }
 

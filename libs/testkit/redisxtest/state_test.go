@@ -13,7 +13,7 @@ import (
 	"github.com/redis-stream-coordinator/rsc/libs/testkit/redisproc"
 )
 
-const patience = 20 * time.Second
+const patience = time.Minute
 
 func stateOf(t *testing.T, rdb redisx.Doer, args ...any) redisx.State {
 	t.Helper()

@@ -185,7 +185,7 @@ func (r *running) end() error {
 	select {
 	case <-r.done:
 		return r.err
-	case <-time.After(30 * time.Second):
+	case <-time.After(patience):
 		r.t.Error("Run did not return")
 		return nil
 	}

@@ -34,8 +34,8 @@ func TestFieldF13LostGroupIsReportedAndNotRecreatedByTheClient(t *testing.T) {
 			progress[1].Error == protocol.ShardErrorStreamMissing
 	}
 	eventually(t, reported, "the next heartbeats say so")
-	require.NoError(t, s.rdb.ConfigResetStat(t.Context()).Err())
 	began := time.Now()
+	require.NoError(t, s.rdb.ConfigResetStat(t.Context()).Err())
 	require.Never(t, func() bool { return s.rdb.Exists(t.Context(), key(0), key(1)).Val() > 0 }, 1500*time.Millisecond, 50*time.Millisecond)
 	attempts := s.calls("xreadgroup") + s.calls("xpending")
 	require.LessOrEqual(t, attempts, 2*(int(time.Since(began)/time.Second)+1), "at most one a second for each shard")
@@ -137,20 +137,20 @@ func TestFieldF16BlockEndsBeforeTheLease(t *testing.T) {
 	}}
 	rdb := tap.client(s.redis.Addr())
 	t.Cleanup(func() { _ = rdb.Close() })
-	s.coord.SetTiming(50*time.Millisecond, time.Second)
 	s.coord.Assign("a", 0)
 	sub := subscription("a")
-	sub.PollTimeout = time.Minute
+	sub.PollTimeout = time.Hour
 	var book ledger
 	a := s.runOn(s.newClient(rdb), sub, book.acking)
-	eventually(t, func() bool {
-		mu.Lock()
-		defer mu.Unlock()
-		return len(blocks) >= 4
-	}, "it reads again and again")
+	for n := range 4 { // each ends a read
+		eventually(t, func() bool { return s.blocked() == 1 }, "it reads again")
+		s.publish(0, n, n+1)
+		eventually(t, func() bool { return book.count() == n+1 }, "and gets the record")
+	}
 	mu.Lock()
 	defer mu.Unlock()
-	require.LessOrEqual(t, slices.Max(blocks), 1000, "never beyond the lease")
+	require.GreaterOrEqual(t, len(blocks), 4)
+	require.LessOrEqual(t, slices.Max(blocks), int(protocol.DefaultClientLease.Milliseconds()), "never beyond the lease")
 	require.Positive(t, slices.Min(blocks), "0 would block for ever")
 	require.Zero(t, a.Status().Counters.Lapses)
 }
@@ -172,7 +172,7 @@ func TestFieldF17BlockedReadsDoNotHoldBackAcknowledgements(t *testing.T) {
 		spent []time.Duration
 	)
 	sub := subscription("a")
-	sub.PollTimeout = 2 * time.Second
+	sub.PollTimeout = time.Hour // as long as the lease lets
 	s.runOn(s.newClient(small), sub, func(ctx context.Context, m *client.Message) error {
 		book.note(m)
 		began := time.Now()
@@ -186,13 +186,13 @@ func TestFieldF17BlockedReadsDoNotHoldBackAcknowledgements(t *testing.T) {
 	for n := range 50 {
 		s.publish(0, n, n+1)
 		eventually(t, func() bool { return book.count() == n+1 }, "it is handled while the others block")
-		require.GreaterOrEqual(t, s.blocked(), shards-1)
+		eventually(t, func() bool { return s.blocked() >= shards-1 }, "which they still do")
 	}
 	mu.Lock()
 	defer mu.Unlock()
 	slices.Sort(spent)
-	require.Less(t, spent[len(spent)/2], 50*time.Millisecond)
-	require.Less(t, spent[len(spent)-1], time.Second, "no acknowledgement waits for a read to end")
+	require.Less(t, spent[len(spent)/2], time.Second, "less than 1 ms; a read lasts 7 s")
+	require.Less(t, spent[len(spent)-1], 5*time.Second, "no acknowledgement waits for a read to end")
 }
 
 func TestFieldF18AnyNumberOfRestartsIsSurvived(t *testing.T) {
@@ -236,32 +236,37 @@ func TestFieldF19ClusterShardsOfOneMemberAreReadOneByOne(t *testing.T) {
 	eventually(t, func() bool { return book.count() == 120 }, "every shard is read")
 	for shard := range 6 {
 		require.Equal(t, upTo(20), book.numbers(shard))
-		eventually(t, func() bool { return s.pending(shard) == 0 }, "and acknowledged")
-		require.Empty(t, a.fault(shard))
+		eventually(t, func() bool { return s.pending(shard) == 0 && a.fault(shard) == "" }, "and acknowledged")
 	}
 }
 
-// One member with one worker, shard 0 full, the last shard with one record.
+// One member with one worker, shard 0 full, the others with one record, which they have in
+// hand before the second one of shard 0 is handled.
 func TestFieldF19LastShardDoesNotStarve(t *testing.T) {
 	t.Parallel()
 	s := newStand(t, 6)
-	s.publish(0, 0, 300)
-	for shard := 1; shard < 6; shard++ {
-		s.publish(shard, 0, 1)
-	}
+	s.publish(0, 0, 150)
 	s.coord.Assign("a", upTo(6)...)
 	var book ledger
+	others := make(chan struct{})
 	s.run(subscription("a"), func(ctx context.Context, m *client.Message) error {
 		book.note(m)
+		<-others
 		select {
 		case <-ctx.Done():
-		case <-time.After(time.Millisecond):
+		case <-time.After(30 * time.Millisecond):
 		}
 		return m.Ack(ctx)
 	})
-	eventually(t, func() bool { return book.count() == 305 }, "all are handled")
-	for at, one := range book.all() {
-		require.True(t, one.shard == 0 || at < 60, "shard %d waited for %d records", one.shard, at)
+	eventually(t, func() bool { return book.count() == 1 }, "shard 0 has the worker")
+	for shard := 1; shard < 6; shard++ {
+		s.publish(shard, 0, 1)
+		eventually(t, func() bool { return s.pending(shard) == 1 }, "the others have a record in hand")
+	}
+	close(others)
+	eventually(t, func() bool { return book.count() == 155 }, "all are handled")
+	for at, one := range book.all() { // a batch is 100
+		require.True(t, one.shard == 0 || at < 90, "shard %d waited for %d records", one.shard, at)
 	}
 }
 
@@ -288,7 +293,7 @@ func TestFieldF20ReplicasAreNotReadFrom(t *testing.T) {
 	eventually(t, func() bool { return book.count() == 80 }, "every shard is read")
 	for shard := range 4 {
 		require.Equal(t, upTo(20), book.numbers(shard))
-		require.Empty(t, a.fault(shard))
+		eventually(t, func() bool { return a.fault(shard) == "" }, "without trouble")
 	}
 }
 

@@ -362,6 +362,7 @@ func TestDeadLetterThatNobodyTakesIsTriedAgain(t *testing.T) {
 		a := s.run(sub, failing(&book, firstID(s)))
 		eventually(t, func() bool { return book.count() == 1 && s.pending(0) == 1 }, "it fails")
 		eventually(t, func() bool { return s.calls("xadd") >= 4 }, "handing it over is tried again")
+		eventually(t, func() bool { return len(s.coord.Last("a").ShardProgress) == 1 }, "heartbeats go on")
 		require.Empty(t, s.coord.Last("a").ShardProgress[0].Error, "the shard itself is well")
 		require.NoError(t, s.rdb.Del(t.Context(), "dead-letters").Err())
 		eventually(t, func() bool { return s.pending(0) == 0 }, "until it works")

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -43,10 +44,13 @@ func (r *running) revoking() []int {
 func TestPriorityConsumerKeepsRevokingWhileTheCoordinatorIsAway(t *testing.T) {
 	t.Parallel()
 	s := newStand(t, 2)
+	s.coord.SetTiming(50*time.Millisecond, time.Minute)
 	s.coord.Assign("a", 0, 1)
 	open := make(chan struct{})
 	var book, taken ledger
-	a := s.run(subscription("a"), book.holding(0, open))
+	sub := subscription("a")
+	sub.ClientLease = time.Minute
+	a := s.run(sub, book.holding(0, open))
 	eventually(t, func() bool { return len(a.owns()) == 2 }, "it owns both")
 	s.publish(0, 0, 1)
 	eventually(t, func() bool { return book.count() == 1 }, "a record is in hand")

@@ -33,12 +33,13 @@ type routingServer struct {
 	requests int
 }
 
-// startRouting serves a routing with so many shards and a lease of 10 s.
+// startRouting serves a routing with so many shards and a lease that is not renewed while a
+// test counts what is asked.
 func startRouting(t *testing.T, shards int) *routingServer {
 	t.Helper()
 	s := &routingServer{}
 	s.setShards(shards)
-	s.change(func(r *protocol.ProducerRouting) { r.LeaseMs = 10_000 })
+	s.change(func(r *protocol.ProducerRouting) { r.LeaseMs = 600_000 })
 	server := httptest.NewServer(http.HandlerFunc(s.serve))
 	t.Cleanup(server.Close)
 	s.url = server.URL
@@ -146,6 +147,6 @@ func length(t *testing.T, rdb redis.UniversalClient, shard int) int64 {
 }
 
 const (
-	patience = 10 * time.Second
+	patience = time.Minute
 	tick     = 5 * time.Millisecond
 )
