@@ -10,16 +10,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/redis-stream-coordinator/rsc/libs/testkit/freeport"
 	"github.com/redis-stream-coordinator/rsc/services/admin-gateway/app"
 )
 
-// freeAddress is one that was free a moment ago.
+// freeAddress is one that nobody else takes while the test runs.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	require.NoError(t, listener.Close())
-	return listener.Addr().String()
+	return net.JoinHostPort("127.0.0.1", freeport.Take(t))
 }
 
 func development(t *testing.T) app.Config {

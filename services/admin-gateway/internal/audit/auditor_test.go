@@ -19,7 +19,7 @@ import (
 
 func auditor(t *testing.T, sink Sink) *Auditor {
 	t.Helper()
-	a := New(Config{GatewayID: "gateway-1", OnFailure: Refuse, Buffer: 10, Timeout: time.Second}, sink, nil, clock.Now, nil)
+	a := New(Config{GatewayID: "gateway-1", OnFailure: Refuse, Buffer: 10, Timeout: time.Minute}, sink, nil, clock.Now, nil)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Millisecond)
 		defer cancel()
@@ -228,7 +228,7 @@ func TestAnOutcomeThatCannotBeWrittenKeepsNobodyFromTheAnswer(t *testing.T) {
 	w = pass(t, a, scaling(scaleBody), nil, accept)
 	require.Equal(t, http.StatusServiceUnavailable, w.Code, "the next mutation waits for that outcome")
 	sink.put(false)
-	require.Eventually(t, func() bool { return a.Waiting() == 0 }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return a.Waiting() == 0 }, time.Minute, time.Millisecond)
 	require.Equal(t, []string{"INTENT REQ-1", "OUTCOME REQ-1", "OUTCOME REQ-1"}, sink.words())
 }
 

@@ -219,21 +219,24 @@ func TestNothingOvertakesWhatWaits(t *testing.T) {
 
 func TestASinkThatHangsHoldsUpOneRequestAndNotAll(t *testing.T) {
 	t.Parallel()
-	sink := &shelf{hangs: true}
-	o, _ := box(sink, Refuse, 1)
-	o.config.Timeout = 50 * time.Millisecond
-	var sent atomic.Int32
-	var group sync.WaitGroup
-	for i := range 100 {
-		group.Go(func() {
-			if o.intend(t.Context(), intent(strconv.Itoa(i))) == nil {
-				sent.Add(1)
-			}
-		})
-	}
-	group.Wait()
-	require.Zero(t, sent.Load())
-	require.LessOrEqual(t, sink.tries, 2, "who comes after a failure does not wait for another one")
+	synctest.Test(t, func(t *testing.T) {
+		sink := &shelf{hangs: true}
+		o, _ := box(sink, Refuse, 1)
+		began := clock.Now()
+		var sent atomic.Int32
+		var group sync.WaitGroup
+		for i := range 100 {
+			group.Go(func() {
+				if o.intend(t.Context(), intent(strconv.Itoa(i))) == nil {
+					sent.Add(1)
+				}
+			})
+		}
+		group.Wait()
+		require.Zero(t, sent.Load())
+		require.Equal(t, o.config.Timeout, clock.Since(began))
+		require.LessOrEqual(t, sink.tries, 2, "who comes after a failure does not wait for another one")
+	})
 }
 
 func TestWhoHasGoneIsRecordedAllTheSame(t *testing.T) {

@@ -173,7 +173,7 @@ func TestRecordsWaitForARedisThatComesBack(t *testing.T) {
 	t.Parallel()
 	server := redisproc.Start(t, redisproc.WithAOF("always"))
 	sink := sinkOf(server.Client(t), "a")
-	a := New(Config{GatewayID: "a", OnFailure: Buffer, Buffer: 100, Timeout: time.Second}, sink, sink, clock.Now, nil)
+	a := New(Config{GatewayID: "a", OnFailure: Buffer, Buffer: 100, Timeout: time.Minute}, sink, sink, clock.Now, nil)
 	for i := range 10 {
 		if i == 3 {
 			server.Kill()

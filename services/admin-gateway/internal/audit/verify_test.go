@@ -42,7 +42,7 @@ func TestTheChainIsVerifiedByWhoReadsItThroughTheAPI(t *testing.T) {
 	t.Parallel()
 	rdb := redisproc.Start(t).Client(t)
 	sink := sinkOf(rdb, "a")
-	a := New(Config{GatewayID: "a", OnFailure: Refuse, Buffer: 10, Timeout: time.Second}, sink, sink, clock.Now, nil)
+	a := New(Config{GatewayID: "a", OnFailure: Refuse, Buffer: 10, Timeout: time.Minute}, sink, sink, clock.Now, nil)
 	for i := range 25 {
 		e := scaling(`{"reason":"<\u2028\u202e & \"\u0000zwölf \ud83d\ude00> ` + strconv.Itoa(i) + `","initialPosition":"\u001b[2J"}`)
 		e.Principal.Name = "a\xffb\r\n"

@@ -55,7 +55,10 @@ func TestSecurityAMillionKeysStayWithinTheBound(t *testing.T) {
 	fill(0, 10_000)
 	before := heap()
 	fill(10_000, 1_000_000)
-	require.Less(t, int64(heap())-int64(before), int64(8<<20))
+	require.Eventually(t, func() bool { // other tests of the process have things in hand for a while
+		return int64(heap())-int64(before) < 8<<20
+	}, time.Minute, 100*time.Millisecond)
+	require.Equal(t, idempotency.Claimed, s.claimBy(t, claimOf("one more", "1")).State)
 }
 
 func TestLocalBoundsTheBytesThatItKeeps(t *testing.T) {

@@ -20,7 +20,7 @@ import (
 
 const (
 	prefix   = "redis-stream:coord"
-	patience = 20 * time.Second
+	patience = time.Minute
 	glance   = 20 * time.Millisecond
 )
 

@@ -77,7 +77,9 @@ func TestSecurityAMillionKeysStayWithinTheBound(t *testing.T) {
 	fill(0, maxKeys)
 	before := heap()
 	fill(maxKeys, 1_000_000)
-	require.Less(t, int64(heap())-int64(before), int64(8<<20), "990,000 more keys need no more room")
+	require.Eventually(t, func() bool { // other tests of the process have things in hand for a while
+		return int64(heap())-int64(before) < 8<<20
+	}, time.Minute, 100*time.Millisecond, "990,000 more keys need no more room")
 	require.EqualValues(t, 1, count(t, c, "somebody else's", clock.now()).Count, "and refuse nobody else")
 }
 
@@ -99,29 +101,35 @@ func TestAThousandAtOncePassExactlyToTheLimit(t *testing.T) {
 	t.Parallel()
 	var clock dial
 	l := ratelimit.New(minutely(), ratelimit.NewLocal(time.Minute, 10), clock.now, nil)
-	require.EqualValues(t, 60, passed(1_000, func(int) int {
+	passed, lost := answers(1_000, func(int) int {
 		w, _ := ask(l, "billing")
 		return w.Code
-	}))
+	})
+	require.EqualValues(t, 60, passed)
+	require.Zero(t, lost)
 }
 
 // callers ask at a time. All at once would have some wait for Redis until they are refused.
 const callers = 64
 
-// passed has many callers ask, so often in all, and returns how many were answered 202.
-func passed(times int, ask func(i int) int) int64 {
-	var ok atomic.Int64
+// answers has many callers ask, so often in all, and returns how many were answered 202, and
+// how many 503: those waited too long for a store, which may have counted them.
+func answers(times int, ask func(i int) int) (passed, lost int64) {
+	var ok, away atomic.Int64
 	var all sync.WaitGroup
 	var next atomic.Int64
 	for range callers {
 		all.Go(func() {
 			for i := next.Add(1) - 1; i < int64(times); i = next.Add(1) - 1 {
-				if ask(int(i)) == http.StatusAccepted {
+				switch ask(int(i)) {
+				case http.StatusAccepted:
 					ok.Add(1)
+				case http.StatusServiceUnavailable:
+					away.Add(1)
 				}
 			}
 		})
 	}
 	all.Wait()
-	return ok.Load()
+	return ok.Load(), away.Load()
 }

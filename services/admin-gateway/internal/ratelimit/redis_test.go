@@ -24,10 +24,12 @@ func TestSecuritySeveralGatewaysTogetherAllowExactlyTheLimit(t *testing.T) {
 	for i := range gateways {
 		gateways[i] = ratelimit.New(config, ratelimit.NewRedis(server.Client(t), prefix, century), clock.Now, nil)
 	}
-	require.EqualValues(t, 60, passed(1_000, func(i int) int {
+	passed, lost := answers(1_000, func(i int) int {
 		w, _ := ask(gateways[i%len(gateways)], "billing")
 		return w.Code
-	}))
+	})
+	require.LessOrEqual(t, passed, int64(60))
+	require.GreaterOrEqual(t, passed+lost, int64(60), "all of them, but for those that a stalled machine has lost")
 	w, _ := ask(gateways[0], "shipping")
 	require.Equal(t, http.StatusAccepted, w.Code, "another group has its own count")
 }
@@ -48,9 +50,8 @@ func TestRedisWindowEndsByTheClockOfRedisAndLetsInAgain(t *testing.T) {
 		} else {
 			refused++
 		}
-		return passed == 3
-	}, 10*time.Second, 5*time.Millisecond)
-	require.Positive(t, refused)
+		return passed >= 3 && refused > 0
+	}, time.Minute, 5*time.Millisecond, "refused within a window, let in by the next")
 }
 
 func TestRedisWindowsBeginAtMultiplesOfTheirLength(t *testing.T) {
@@ -59,11 +60,13 @@ func TestRedisWindowsBeginAtMultiplesOfTheirLength(t *testing.T) {
 	const window = time.Hour
 	c := ratelimit.NewRedis(rdb, prefix, window)
 	for _, key := range []string{"a", "b"} {
-		hits := count(t, c, key, time.Time{})
-		now, err := rdb.Time(t.Context()).Result()
+		before, err := rdb.Time(t.Context()).Result()
 		require.NoError(t, err)
-		off := now.Add(hits.Reset).Sub(now.Truncate(window).Add(window))
-		require.Less(t, off.Abs()%window, 2*time.Second, "the window ends on the hour")
+		hits := count(t, c, key, time.Time{})
+		after, err := rdb.Time(t.Context()).Result()
+		require.NoError(t, err)
+		hour := after.Add(hits.Reset + time.Second).Truncate(window)
+		require.False(t, hour.Before(before.Add(hits.Reset-time.Second)), "the window ends on the hour")
 		left, err := rdb.PTTL(t.Context(), prefix+":gateway:rate:"+key).Result()
 		require.NoError(t, err)
 		require.Positive(t, left)
@@ -94,12 +97,12 @@ func TestRedisThatIsAwayRefusesInTimeAndWorksAgainWhenItIsBack(t *testing.T) {
 	w, x := ask(l, "")
 	require.Equal(t, http.StatusServiceUnavailable, w.Code)
 	require.Equal(t, protocol.CodeStoreUnavailable, x.Code)
-	require.Less(t, clock.Since(begun), 5*time.Second)
+	require.Less(t, clock.Since(begun), 20*time.Second)
 	server.Restart()
 	require.Eventually(t, func() bool {
 		w, _ := ask(l, "")
 		return w.Code == http.StatusAccepted
-	}, 10*time.Second, 20*time.Millisecond)
+	}, time.Minute, 20*time.Millisecond)
 }
 
 func TestACallerThatGoesAwayIsCountedAndDoesNotLookLikeAStoreThatIsAway(t *testing.T) {
