@@ -170,10 +170,11 @@ func (w *World) settled() bool {
 	return true
 }
 
-// served tells whether a process of the member reads exactly its target.
+// served tells whether a process of the member reads exactly its target. An old one that was let
+// in by a late request knows nothing of its new life and will begin anew (E4).
 func (w *World) served(m group.Member) bool {
 	return slices.ContainsFunc(w.procs, func(p *process) bool {
-		if p.id != m.ID || p.incarnation != m.Incarnation || !w.leased(p) {
+		if p.id != m.ID || p.incarnation != m.Incarnation || !w.leased(p) || p.isOld() && p.old.epoch < m.JoinEpoch {
 			return false
 		}
 		for shard, target := range w.store.g.Target {
