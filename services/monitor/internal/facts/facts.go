@@ -109,6 +109,9 @@ type ShardGroup struct {
 	// Tail counts the entries after LastDeliveredID, where there are at most TailLimit;
 	// nil where there are more, or nobody has counted.
 	Tail *int64
+	// LagDoubtful tells that Lag may not be true: the last count of the unread entries was
+	// another one, or entries may have gone unread since, and this round has not counted.
+	LagDoubtful bool
 	// TailAtLeast is how many of them were seen where the count ended before their end, 0
 	// where nobody has counted.
 	TailAtLeast int64

@@ -19,6 +19,6 @@
 //
 // File map: observer.go is the schedule; round.go puts a round together from groups.go (the
 // coordinator), plan.go (which shards), place.go (where they are), node.go and pipeline.go
-// (asking), look.go, group.go (answers), unread.go (what is worth asking about unread
+// (asking), look.go, group.go (answers), unread.go, doubt.go (what is worth asking about unread
 // entries) and turn.go (whose turn it is); kept.go remembers what is not asked in every round.
 package observe

@@ -39,11 +39,12 @@ func (l *look) wishes(group redisx.Group) []wish {
 		LastDeliveredID: someID(group.LastDeliveredID), EntriesRead: known(group.EntriesRead), Lag: known(group.Lag),
 		Pending: group.Pending, Tail: unread.tail, FirstUnreadID: unread.first,
 	}
+	now.LagDoubtful = before.miscounted || unread.ask > 1 && (before.suspect || l.suspicious(group.Name, now))
 	var wishes []wish
 	waited := func(about topic) int64 { return waits(before.asked[about], l.asked.number) }
 	if unread.ask > 0 && (!l.unreadStands(group.Name, &now) || waited(topicUnread) >= recheckEvery) {
 		wait := waited(topicUnread)
-		if unread.ask > 1 && (now.Lag == nil || before.miscounted) {
+		if unread.ask > 1 && (now.Lag == nil || now.LagDoubtful) {
 			wait += doubtBonus
 		}
 		wishes = append(wishes, wish{topicUnread, wait, l.askUnread(group, unread.ask)})

@@ -15,8 +15,9 @@ type kept struct {
 // keptGroup is the same of a group on the shard.
 type keptGroup struct {
 	asked turns
-	// miscounted tells that Redis had counted wrongly when the unread entries were last counted.
-	miscounted bool
+	// miscounted tells that Redis had counted wrongly when the unread entries were last
+	// counted, suspect that it may have since.
+	miscounted, suspect bool
 }
 
 // keep remembers what was learnt in this round and fills in what was not asked. A shard
@@ -52,35 +53,37 @@ func completed(shard *facts.Shard, before kept, asked asked) kept {
 		if about, found := asked.groups[name]; found {
 			was.asked[about] = asked.number
 		}
-		was.miscounted = group.Miscounted(shard) || was.miscounted && group.Tail == nil && group.EntriesRead != nil
-		now.groups[name] = was
 		if before.shard != nil {
-			fillIn(shard, name, before.shard)
+			group = withEarlier(group, shard, before.shard, name)
 		}
+		was.miscounted = miscounted(group, shard, was.miscounted)
+		was.suspect = group.LagDoubtful && group.Tail == nil
+		group.LagDoubtful = group.Tail == nil && (was.suspect || was.miscounted)
+		shard.Groups[name], now.groups[name] = group, was
 	}
 	return now
 }
 
-// fillIn tells of a group what an earlier round knew and this one has not asked for.
-func fillIn(shard *facts.Shard, name string, before *facts.Shard) {
-	group := shard.Groups[name]
+// withEarlier tells of a group what an earlier round knew and this one has not asked for.
+func withEarlier(group facts.ShardGroup, shard, before *facts.Shard, name string) facts.ShardGroup {
 	last, found := before.Groups[name]
 	if !found {
-		return
+		return group
 	}
 	if group.Consumers == nil {
 		group.Consumers = last.Consumers
 	}
-	if before.Node.RunID == shard.Node.RunID && !wentBack(before.LastGeneratedID, shard.LastGeneratedID) &&
-		!wentBack(last.LastDeliveredID, group.LastDeliveredID) {
-		if group.Tail == nil && group.FirstUnreadID == nil {
-			group.EarlierUnread = sighted(before, last.FirstUnreadID, last.EarlierUnread)
-		}
-		if group.Pending > 0 && group.OldestPendingID == nil {
-			group.EarlierPending = sighted(before, last.OldestPendingID, last.EarlierPending)
-		}
+	if before.Node.RunID != shard.Node.RunID || wentBack(before.LastGeneratedID, shard.LastGeneratedID) ||
+		wentBack(last.LastDeliveredID, group.LastDeliveredID) {
+		return group
 	}
-	shard.Groups[name] = group
+	if group.Tail == nil && group.FirstUnreadID == nil {
+		group.EarlierUnread = sighted(before, last.FirstUnreadID, last.EarlierUnread)
+	}
+	if group.Pending > 0 && group.OldestPendingID == nil {
+		group.EarlierPending = sighted(before, last.OldestPendingID, last.EarlierPending)
+	}
+	return group
 }
 
 // sighted returns the entry with an id that was seen with a shard, or one that was seen earlier
@@ -97,14 +100,16 @@ func sighted(shard *facts.Shard, id *string, earlier *facts.Sighting) *facts.Sig
 }
 
 // wentBack tells whether an id is lower than it was.
-func wentBack(before, now *string) bool {
-	switch {
-	case before == nil:
-		return false
-	case now == nil:
-		return true
+func wentBack(before, now *string) bool { return idOf(before).Compare(idOf(now)) > 0 }
+
+// idOf reads an id; none, and what is none, lies before all others.
+func idOf(text *string) redisx.EntryID {
+	if text == nil {
+		return redisx.EntryID{}
 	}
-	was, err := redisx.ParseEntryID(*before)
-	is, err2 := redisx.ParseEntryID(*now)
-	return err == nil && err2 == nil && was.Compare(is) > 0
+	id, err := redisx.ParseEntryID(*text)
+	if err != nil {
+		return redisx.EntryID{}
+	}
+	return id
 }

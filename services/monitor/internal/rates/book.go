@@ -25,9 +25,6 @@ type seen struct {
 	valid bool
 	// gap tells that a round since then could not read the shard.
 	gap bool
-	// miscounted are the groups whose unread entries were others than Redis' count of them
-	// says, when they were last counted one by one.
-	miscounted map[string]bool
 }
 
 // NewBook returns an empty book whose history reaches back for ring, DefaultRing where that
@@ -52,10 +49,8 @@ func (b *Book) Add(round facts.Round) Snapshot {
 		rates := &streamRates{shards: make([]shardRates, len(present))}
 		for j := range present {
 			before := at(b.last[stream.Prefix], j)
+			rates.shards[j] = b.rate(before, &present[j], at(b.current[stream.Prefix].all(), j))
 			shards[j] = before.next(&present[j])
-			if present[j].Problem == "" {
-				rates.shards[j] = b.rate(before, shards[j], at(b.current[stream.Prefix].all(), j))
-			}
 		}
 		last[stream.Prefix], current[stream.Prefix] = shards, rates
 	}
@@ -92,7 +87,7 @@ func at[T any](list []T, index int) (element T) {
 func (s seen) next(shard *facts.Shard) seen {
 	switch {
 	case shard.Problem == "":
-		return seen{shard: *shard, valid: true, miscounted: s.miscountedIn(shard)}
+		return seen{shard: *shard, valid: true}
 	case goneFor(shard.Problem):
 		return seen{}
 	default:
@@ -101,24 +96,11 @@ func (s seen) next(shard *facts.Shard) seen {
 	}
 }
 
-// miscountedIn tells which groups Redis has miscounted: an error stays until a count agrees, or
-// Redis counts anew.
-func (s seen) miscountedIn(shard *facts.Shard) map[string]bool {
-	var miscounted map[string]bool
-	for name, group := range shard.Groups {
-		if group.Miscounted(shard) || s.miscounted[name] && group.Tail == nil && group.EntriesRead != nil {
-			if miscounted == nil {
-				miscounted = map[string]bool{}
-			}
-			miscounted[name] = true
-		}
-	}
-	return miscounted
-}
-
 // rate compares an observation of a shard with the one before. Earlier are the rates then.
-func (b *Book) rate(before, after seen, earlier shardRates) shardRates {
-	now := &after.shard
+func (b *Book) rate(before seen, now *facts.Shard, earlier shardRates) shardRates {
+	if now.Problem != "" {
+		return shardRates{}
+	}
 	step := step{same: before.valid && !before.gap && follows(&before.shard, now, b.keep), took: now.At.Sub(before.shard.At)}
 	if step.same {
 		if produced, known := producedBetween(&before.shard, now); known {
@@ -129,10 +111,10 @@ func (b *Book) rate(before, after seen, earlier shardRates) shardRates {
 	for name, group := range now.Groups {
 		var last *sight
 		if groupBefore, found := before.shard.Groups[name]; found {
-			s := sightOf(&before.shard, groupBefore, before.miscounted[name])
+			s := sightOf(&before.shard, groupBefore)
 			last = &s
 		}
-		rates.groups[name] = step.rate(last, sightOf(now, group, after.miscounted[name]), earlier.groups[name].TrimmedUnread)
+		rates.groups[name] = step.rate(last, sightOf(now, group), earlier.groups[name].TrimmedUnread)
 	}
 	return rates
 }

@@ -1,9 +1,6 @@
 package rates
 
-import (
-	"github.com/redis-stream-coordinator/rsc/libs/protocol"
-	"github.com/redis-stream-coordinator/rsc/services/monitor/internal/facts"
-)
+import "github.com/redis-stream-coordinator/rsc/services/monitor/internal/facts"
 
 // sight is a group on a shard at one observation.
 type sight struct {
@@ -12,13 +9,8 @@ type sight struct {
 	lag   Lag
 }
 
-// sightOf judges a group. What Redis says of one that it has miscounted is not believed.
-func sightOf(shard *facts.Shard, group facts.ShardGroup, miscounted bool) sight {
-	s := sight{shard: shard, group: group, lag: Judge(shard, group)}
-	if miscounted && group.Tail == nil && s.lag.Known() {
-		s.lag = Lag{Reason: protocol.LagContradictsTail}
-	}
-	return s
+func sightOf(shard *facts.Shard, group facts.ShardGroup) sight {
+	return sight{shard: shard, group: group, lag: Judge(shard, group)}
 }
 
 func (s sight) cursor() recordID { return idOf(s.group.LastDeliveredID) }
@@ -47,7 +39,8 @@ func consumedBetween(before, now sight) (int64, bool) {
 	added := *now.shard.EntriesAdded - *before.shard.EntriesAdded
 	consumed := added - (*now.lag.Value - *before.lag.Value)
 	if readBefore == nil {
-		return consumed, consumed > 0
+		ahead := before.cursor().after(idOf(before.shard.LastGeneratedID)) // it passes what is added up to there
+		return consumed, consumed > 0 && !ahead
 	}
 	counted := *read - *readBefore
 	differ := max(counted-consumed, consumed-counted)

@@ -50,7 +50,19 @@ func countFollows(before, now *facts.Shard, added int64) bool {
 		return false
 	case added > 0 && now.Length > 0 && idOf(now.LastID) == idOf(before.LastID):
 		return false // the newest entry is an old one: XSETID, or all that was added is deleted
+	case added > 0 && now.Length > 0 && idOf(now.LastID) != last && last.after(idOf(now.MaxDeletedID)):
+		return false // the last id is of no entry, and of none that was deleted: XSETID
+	case remained > 0 && !idOf(now.MaxDeletedID).after(lastBefore) && now.Length <= added:
+		return false // none of the new entries can have gone before the old ones
+	case nothingWent(before, now):
+		return now.Length == before.Length+added
 	default:
 		return true
 	}
+}
+
+// nothingWent tells whether what is there begins where it began, and nothing in it was deleted.
+func nothingWent(before, now *facts.Shard) bool {
+	first, deleted := idOf(now.FirstID), idOf(now.MaxDeletedID)
+	return now.Length > 0 && first == idOf(before.FirstID) && deleted == idOf(before.MaxDeletedID) && first.after(deleted)
 }

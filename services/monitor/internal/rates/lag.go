@@ -57,6 +57,8 @@ func doubtOf(shard *facts.Shard, group facts.ShardGroup) protocol.LagReason {
 		return ""
 	case idOf(shard.MaxDeletedID).after(cursor):
 		return protocol.LagDeleted
+	case group.LagDoubtful:
+		return protocol.LagContradictsTail
 	default:
 		return ""
 	}

@@ -11,47 +11,16 @@ import (
 	"github.com/redis-stream-coordinator/rsc/services/monitor/internal/rates"
 )
 
-// TestAMiscountIsNotBelievedUntilACountAgrees: a group that was carried over lost entries has
-// a lag that is too high for ever (F02), which only a count of the unread entries shows. It is
-// unknown from then on, also where it is too large to be counted.
-func TestAMiscountIsNotBelievedUntilACountAgrees(t *testing.T) {
+// TestADoubtfulLagIsNotBelieved unless the unread entries were counted.
+func TestADoubtfulLagIsNotBelieved(t *testing.T) {
 	t.Parallel()
-	s, book := newServer(false), rates.NewBook(time.Minute)
-	s.add(100)
-	s.read(10)
-	s.trim(50) // 40 are lost unread
-	s.read(40)
-	lag := next(book, s, true).Lag
-	require.Equal(t, int64(50), *s.lag(), "Redis counts the lost ones as unread")
-	require.Equal(t, int64(10), *lag.Value)
-
-	s.add(300)
-	require.Equal(t, int64(350), *s.lag())
-	require.Equal(t, rates.Lag{Reason: protocol.LagContradictsTail}, next(book, s, false).Lag)
-	rate := next(book, s, false)
-	require.Equal(t, rates.Lag{Reason: protocol.LagContradictsTail}, rate.Lag, "it stays wrong")
-	require.Nil(t, rate.TimeToDrainSeconds)
-
-	book.Add(roundOf(9, facts.Shard{Problem: facts.ProblemUnreachable, At: s.now}))
-	require.False(t, next(book, s, false).Lag.Known(), "a round that could not see it does not mend it")
-	s.group.read = new(*s.group.read + 40) // XGROUP SETID with the right count
-	s.read(250)
-	require.Equal(t, int64(60), *next(book, s, true).Lag.Value)
-	s.add(200)
-	require.Equal(t, rates.Lag{Value: new(int64(260))}, next(book, s, false).Lag, "a count has agreed")
-}
-
-// TestACountThatIsAnewIsBelieved: what Redis does not count any more it cannot have wrong.
-func TestACountThatIsAnewIsBelieved(t *testing.T) {
-	t.Parallel()
-	s, book := newServer(false), rates.NewBook(time.Minute)
-	s.add(20)
-	s.group.read = new(int64(5)) // by hand
-	require.Equal(t, int64(20), *next(book, s, true).Lag.Value)
-	s.add(200)
-	require.False(t, next(book, s, false).Lag.Known())
-	s.group.read = nil
-	require.Equal(t, rates.Lag{Value: new(int64(220))}, next(book, s, false).Lag)
+	shard := facts.Shard{
+		Length: 500, EntriesAdded: new(int64(500)), FirstID: new("1-0"), LastID: new("500-0"), LastGeneratedID: new("500-0"),
+	}
+	group := facts.ShardGroup{LastDeliveredID: new("200-0"), EntriesRead: new(int64(150)), Lag: new(int64(350)), LagDoubtful: true}
+	require.Equal(t, rates.Lag{Reason: protocol.LagContradictsTail}, judged(shard, group))
+	group.Tail = new(int64(300))
+	require.Equal(t, int64(300), *judged(shard, group).Value)
 }
 
 // TestMoreUnreadEntriesThanALagIsToldByTheirNumber though nobody has seen their end (F03).
@@ -113,4 +82,21 @@ func TestAgesThatWereNotAskedForAreThoseOfTheirTime(t *testing.T) {
 	require.Equal(t, []*int64{new(int64(5_000)), new(int64(10_000))}, []*int64{ages().OldestUnreadAgeMs, ages().OldestPendingAgeMs})
 	group.FirstUnreadID, group.OldestPendingID = new("1767225599000-0"), new("1767225598000-0")
 	require.Equal(t, []*int64{new(int64(1_000)), new(int64(2_000))}, []*int64{ages().OldestUnreadAgeMs, ages().OldestPendingAgeMs}, "what is known now")
+}
+
+// TestACursorAheadOfTheStreamPassesWhatIsAdded: that is no consumption, where Redis has not
+// counted what the group has read.
+func TestACursorAheadOfTheStreamPassesWhatIsAdded(t *testing.T) {
+	t.Parallel()
+	s, book := newServer(false), rates.NewBook(time.Minute)
+	s.group.cursor = 5
+	next(book, s, true)
+	s.add(8)
+	s.read(3)
+	rate := next(book, s, true)
+	require.Nil(t, rate.ConsumedPerSecond, "3 were read, 8 are not unread any more")
+	require.InDelta(t, 1.6, *rate.ProducedPerSecond, 1e-9)
+	s.add(10)
+	s.read(10)
+	require.InDelta(t, 2, *next(book, s, true).ConsumedPerSecond, 1e-9)
 }

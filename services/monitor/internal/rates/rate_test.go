@@ -303,7 +303,7 @@ func TestNumbersAtTheEdge(t *testing.T) {
 	}
 	book.Add(roundOf(1, shard))
 	shard.At = shard.At.Add(time.Nanosecond)
-	shard.EntriesAdded, shard.LastGeneratedID, shard.LastID = new(int64(math.MaxInt64)), new("2-0"), new("2-0")
+	shard.EntriesAdded, shard.LastGeneratedID, shard.FirstID, shard.LastID = new(int64(math.MaxInt64)), new("2-0"), new("2-0"), new("2-0")
 	rate := book.Add(roundOf(2, shard)).Rate("orders", groupName, 0)
 	require.False(t, math.IsInf(*rate.ProducedPerSecond, 0))
 	require.Nil(t, rate.ConsumedPerSecond)
