@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/redis-stream-coordinator/rsc/libs/testkit/freeport"
 	"github.com/redis-stream-coordinator/rsc/libs/testkit/redisproc"
 )
 
@@ -50,8 +51,9 @@ func build(m *testing.M) int {
 
 // operator is somebody with rscctl, a coordinator, and a Redis.
 type operator struct {
-	t   *testing.T
-	url string
+	t     *testing.T
+	url   string
+	redis *redisproc.Server
 }
 
 // outcome is what a command line led to.
@@ -62,12 +64,10 @@ type outcome struct {
 
 func newOperator(t *testing.T) *operator {
 	t.Helper()
-	host, port, err := net.SplitHostPort(redisproc.Start(t).Addr())
+	redis := redisproc.Start(t)
+	host, port, err := net.SplitHostPort(redis.Addr())
 	require.NoError(t, err)
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	address := free.Addr().String()
-	require.NoError(t, free.Close())
+	address := net.JoinHostPort("127.0.0.1", freeport.Take(t))
 
 	// The shell ends the coordinator when its input ends, so also when the tests are killed.
 	coordinator := exec.Command("sh", "-c", `"$@" & read -r _; kill $!; wait`, "sh", filepath.Join(binaries, "coordinator"),
@@ -84,7 +84,7 @@ func newOperator(t *testing.T) *operator {
 			t.Logf("the coordinator wrote:\n%s", log.String())
 		}
 	})
-	o := &operator{t, "http://" + address}
+	o := &operator{t, "http://" + address, redis}
 	require.Eventually(t, o.ready, time.Minute, 25*time.Millisecond, "the coordinator is ready")
 	return o
 }
@@ -94,7 +94,7 @@ func (o *operator) ready() bool {
 	if err != nil {
 		return false
 	}
-	answer, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Second}).Do(request)
+	answer, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 10 * time.Second}).Do(request)
 	if err != nil {
 		return false
 	}

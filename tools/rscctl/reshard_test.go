@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
@@ -25,6 +26,8 @@ func TestAnOperatorReshardsRollsBackAndRepairs(t *testing.T) {
 		"  2 -> 4 shards  DEPRECATED  2 of 2 done\n")
 	require.Contains(t, o.succeeds("streams", "describe", "orders"), "shards:            4\n")
 
+	// A record that nobody reads keeps the next one from its end.
+	require.NoError(t, o.redis.Client(t).XAdd(t.Context(), &redis.XAddArgs{Stream: "orders:3", Values: []string{"a", "b"}}).Err())
 	var begun protocol.StreamScaleResponse
 	answer := o.succeeds("streams", "scale", "orders", "1", "--reason", "less", "--yes", "--output", "json")
 	require.NoError(t, json.Unmarshal([]byte(answer), &begun))
