@@ -9,6 +9,7 @@ import (
 	"go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/redis-stream-coordinator/rsc/libs/client/internal/shardkey"
+	"github.com/redis-stream-coordinator/rsc/libs/client/internal/tracectx"
 )
 
 // BenchmarkPublishTraced shows what spans cost: nothing without a provider, one allocation
@@ -57,6 +58,18 @@ func TestProviderThatDoesNothingAddsNothingToRecords(t *testing.T) {
 	span.End()
 	rec := Record{Values: []any{"n", 1}}
 	require.Equal(t, []any{"n", 1}, traceArgs([]any{"n", 1}, spans.fields(ctx), &rec))
+}
+
+func TestProviderThatDoesNothingPassesOnTheTraceOfTheCall(t *testing.T) {
+	t.Parallel()
+	call, span := sdktrace.NewTracerProvider().Tracer("application").Start(t.Context(), "call")
+	defer span.End()
+	spans := newPublishTracer(newTracer(noop.NewTracerProvider()), "orders")
+	ctx, _ := spans.start(call)
+	require.Equal(t, tracectx.FromContext(call), spans.fields(ctx))
+	require.NotEmpty(t, spans.fields(ctx).Parent)
+	var none publishTracer
+	require.Empty(t, none.fields(call), "without a provider nothing is added to records")
 }
 
 func TestFieldsOfATraceFitIntoTheRoomThatIsLeftForThem(t *testing.T) {
