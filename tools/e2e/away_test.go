@@ -9,8 +9,12 @@ import (
 
 func TestMembersGoOnWhileTheCoordinatorIsAwayWithinTheirLease(t *testing.T) {
 	t.Parallel()
-	const records = 20_000
-	s := startSuite(t)
+	const (
+		records     = 20_000
+		clientLease = 48 * time.Second // long: how soon a coordinator is back depends on the machine
+	)
+	s := startSuite(t, "--coordination-member-lease-ttl", "60s", "--coordination-client-lease", clientLease.String(),
+		"--coordination-rebalance-timeout", "2m")
 	s.createStream()
 	names := []string{"c1", "c2", "c3"}
 	var consumers []*process
@@ -20,7 +24,7 @@ func TestMembersGoOnWhileTheCoordinatorIsAwayWithinTheirLease(t *testing.T) {
 	before := s.stable(len(names))
 	view, err := s.admin.Group(t.Context(), stream, group)
 	require.NoError(t, err)
-	publisher := s.publish(records, "--rate", "2500")
+	publisher := s.publish(records, "--rate", "2000")
 	s.eventually(func() bool { return s.handled(names...) > records/10 }, "records are handled")
 
 	s.coordinator.kill()
@@ -31,7 +35,7 @@ func TestMembersGoOnWhileTheCoordinatorIsAwayWithinTheirLease(t *testing.T) {
 	}
 	s.startCoordinator()
 	away := time.Since(killed)
-	require.Less(t, away, 8*time.Second, "the coordinator was away for longer than a client lease: the test shows nothing")
+	require.Less(t, away, clientLease, "the coordinator was away for longer than a client lease: the test shows nothing")
 	returned := time.Now()
 	s.eventually(func() bool {
 		for _, one := range s.stable(len(names)) {
@@ -66,8 +70,6 @@ func TestMembersStopWhenTheCoordinatorIsAwayForLongerThanTheirLease(t *testing.T
 	const (
 		records     = 20_000
 		clientLease = 2400 * time.Millisecond
-		// tolerance is the time between the last look at the lease and the entry.
-		tolerance = 50 * time.Millisecond
 		// quiet is without a handling; it shows that members have stopped.
 		quiet = time.Second
 	)
@@ -75,13 +77,13 @@ func TestMembersStopWhenTheCoordinatorIsAwayForLongerThanTheirLease(t *testing.T
 		"--coordination-member-lease-ttl", "3s", "--coordination-client-lease", clientLease.String(),
 		"--coordination-rebalance-timeout", "6s")
 	s.createStream()
+	s.publish(records).wait() // all of it before anybody reads: there is something left to do, however slow that was
 	names := []string{"c1", "c2", "c3"}
 	var consumers []*process
 	for _, name := range names { // a batch lasts for longer than the part of the lease in which nothing is read
-		consumers = append(consumers, s.consume(name, "--work", "1ms", "--batch", "2000"))
+		consumers = append(consumers, s.consume(name, "--work", "1500us", "--batch", "2000"))
 	}
 	s.stable(len(names))
-	s.publish(records).wait()
 	s.eventually(func() bool { return s.handled(names...) > records/10 }, "records are handled")
 
 	s.coordinator.kill()
@@ -113,9 +115,23 @@ func TestMembersStopWhenTheCoordinatorIsAwayForLongerThanTheirLease(t *testing.T
 		t.Logf("%s began its last handling %s after the coordinator was killed, which was away for %s",
 			name, last.Sub(killed).Round(time.Millisecond), returned.Sub(killed).Round(time.Millisecond))
 		require.Greater(t, last.Sub(killed), time.Second, "%s made use of its lease", name)
-		require.LessOrEqual(t, last.Sub(killed), clientLease+tolerance, "%s began nothing after its lease", name)
+		s.requireStopped(name, killed.Add(clientLease), returned)
 	}
 	t.Logf("%d handled, %d duplicates, %d shards changed hands", r.Handled, r.Duplicates.Total, r.Moves)
+}
+
+// requireStopped shows that a consumer, which has one worker, began nothing between the end
+// of its lease and a later time. One record it may have looked at its lease for before, and
+// entered after: who is held up just there cannot know it.
+func (s *suite) requireStopped(name string, end, later time.Time) {
+	s.t.Helper()
+	late := 0
+	for _, one := range of("start", s.ledger(name)) {
+		if one.at().After(end.Add(entryDelay)) && one.at().Before(later) {
+			late++
+		}
+	}
+	require.LessOrEqual(s.t, late, 1, "%s began nothing after its lease", name)
 }
 
 // finish waits until everything is handled, has the consumers leave, and makes the proof.
@@ -134,7 +150,7 @@ func (s *suite) finish(records int, names []string, consumers []*process) report
 // handleAll waits until every record is handled.
 func (s *suite) handleAll(records int, names []string) {
 	s.t.Helper()
-	s.eventually(func() bool {
+	s.finally(func() bool {
 		return s.handled(names...) >= records && prove(s.allLedgers()).handled == records
 	}, "everything is handled")
 }

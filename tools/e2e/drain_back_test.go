@@ -54,7 +54,7 @@ func (g *stubborn) while(condition func() bool, what string) {
 func TestWhatWasWrittenToAddedShardsOutlivesTheRollbackOfTheirScaleOut(t *testing.T) {
 	t.Parallel()
 	const records, from, to = 3_000, 2, 5
-	s := startSuite(t, drainTiming("--coordination-rebalance-timeout", "60s")...) // nobody is fenced for being stubborn
+	s := startSuite(t, drainTiming()...) // in which nobody is fenced for being stubborn
 	d := &drainage{suite: s, rdb: s.connect()}
 	d.create(stream, from)
 	guest := d.startStubborn()

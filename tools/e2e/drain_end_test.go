@@ -54,7 +54,7 @@ func TestAScaleInWithoutAConsumerWaitsUnreadUntilOneComes(t *testing.T) {
 func TestConsumersThatDiedAfterTheBacklogDoNotKeepADrain(t *testing.T) {
 	t.Parallel()
 	const records, from, to = 3_000, 6, 2
-	s := startSuite(t, drainTiming("--coordination-member-lease-ttl", "9s", "--coordination-client-lease", "7s",
+	s := startSuite(t, drainTiming("--coordination-member-lease-ttl", "12s", "--coordination-client-lease", "9600ms",
 		"--coordination-rebalance-timeout", "30s")...) // leases outlast the routing lease
 	d := &drainage{suite: s, rdb: s.connect()}
 	d.create(stream, from)
@@ -99,6 +99,10 @@ func TestConsumersThatDiedAfterTheBacklogDoNotKeepADrain(t *testing.T) {
 	}
 	d.requireSealed(id, indexRange(to, from)...)
 	d.requireShards(to, from)
+	d.eventually(func() bool { // also of one that owned none of the removed shards
+		count, _ := d.causes()
+		return count[protocol.EventExpire] >= len(names)
+	}, "all have expired")
 	count, told := d.causes()
 	require.Zero(t, d.givenBack(last.CreatedAt.Time), "nobody is left to give anything back: %s", told)
 	require.Equal(t, len(names), count[protocol.EventExpire], told)
@@ -111,7 +115,9 @@ func TestConsumersThatDiedAfterTheBacklogDoNotKeepADrain(t *testing.T) {
 func TestRecordsInTheHandsOfTheDeadKeepADrain(t *testing.T) {
 	t.Parallel()
 	const records, from, to = 800, 4, 1
-	d := startDrainage(t, from)
+	s := startSuite(t, drainTiming(sceneTiming()...)...)
+	d := &drainage{suite: s, rdb: s.connect()}
+	d.create(stream, from)
 	dead := []*process{d.consume("c1", "--work", "20ms", "--batch", "1000"), d.consume("c2", "--work", "20ms", "--batch", "1000")}
 	d.stable(len(dead))
 	d.publish(records, "--publish-batch", "800").wait()

@@ -18,9 +18,11 @@ import (
 const drainLease = 5 * time.Second
 
 // drainTiming returns the settings of a coordinator that takes reshardings further often,
-// and whose coordination lease ends soon after it is killed. Settings that follow win.
+// and whose coordination lease ends soon after it is killed. Members may be silent for long:
+// nobody is held up for that time by chance. Settings that follow win.
 func drainTiming(settings ...string) []string {
 	return slices.Concat(sceneTiming(), []string{
+		"--coordination-member-lease-ttl", "20s", "--coordination-client-lease", "16s", "--coordination-rebalance-timeout", "60s",
 		"--coordination-routing-lease", drainLease.String(), "--coordination-event-loop-interval", "100ms",
 		"--coordination-event-loop-reshard-interval", "100ms", "--coordination-event-loop-reshard-scan", "1s",
 		"--coordination-state-mutex-ttl-ms", "3000",

@@ -41,7 +41,13 @@ func TestFieldF13LostShardsAreMadeAgainWhileConsumersRun(t *testing.T) {
 	for name, one := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := startDrainage(t, lostShards)
+			settings := drainTiming()
+			if one.barrier {
+				settings = drainTiming(sceneTiming()...) // it is up for a lease
+			}
+			s := startSuite(t, settings...)
+			d := &drainage{suite: s, rdb: s.connect()}
+			d.create(stream, lostShards)
 			l := &losing{drainage: d, damage: one}
 			l.run()
 		})
@@ -123,12 +129,12 @@ func (l *losing) run() {
 	require.LessOrEqual(l.t, tried, int(outage.Seconds()+2)*len(l.lost), "one attempt a second and shard")
 }
 
-// told tells whether readers name what lost shards lack: behind a barrier what all of them
+// told tells whether readers have named what lost shards lack: behind a barrier what all of them
 // do, else any, because the others may be there again before anybody misses them.
 func (l *losing) told() bool {
 	told := 0
 	for _, index := range l.lost {
-		if l.a.fault(index) == l.fault || l.b.fault(index) == l.fault {
+		if l.a.said(index, l.fault) || l.b.said(index, l.fault) {
 			told++
 		}
 	}

@@ -41,6 +41,7 @@ func TestDryRunsTellWhatThenHappens(t *testing.T) {
 	require.Equal(t, protocol.MigrationDeprecated, p.look(p.last).State)
 	p.carryOut(refusedWith(p.rollback(), http.StatusUnprocessableEntity, protocol.CodeRollbackNotAllowed))
 
+	release := p.occupy(1, 2) // it is under way for as long as it is wanted
 	require.NoError(t, p.scaleTo(1).do())
 	p.until(p.last, func(l looked) bool { return l.State == protocol.MigrationActive }, "the next one is under way")
 	const conflict = http.StatusConflict
@@ -49,6 +50,7 @@ func TestDryRunsTellWhatThenHappens(t *testing.T) {
 		refusedWith(p.deleteGroup("third", protocol.DeleteRequest{}), conflict, protocol.CodeActiveMigrationExists),
 		refusedWith(p.deleteStream(protocol.DeleteRequest{}), conflict, protocol.CodeActiveMigrationExists),
 		p.rollback())
+	release()
 	p.carryOut(refusedWith(p.deleteGroup(group, protocol.DeleteRequest{}), conflict, protocol.CodeGroupHasActiveMembers),
 		p.deleteGroup("third", protocol.DeleteRequest{DeleteStreams: true}),
 		refusedWith(p.deleteStream(protocol.DeleteRequest{DeleteStreams: true}), conflict, protocol.CodeGroupHasActiveMembers))
@@ -66,7 +68,7 @@ func TestDryRunsTellWhatThenHappens(t *testing.T) {
 // removed ones (protocol L8).
 func TestADryRunTellsWhatTheRollbackOfAScaleOutDoes(t *testing.T) {
 	t.Parallel()
-	s := startSuite(t, drainTiming("--coordination-rebalance-timeout", "60s")...)
+	s := startSuite(t, drainTiming()...)
 	p := &planning{drainage: &drainage{suite: s, rdb: s.connect()}}
 	p.create(stream, 2)
 	guest := p.startStubborn()
@@ -80,6 +82,22 @@ func TestADryRunTellsWhatTheRollbackOfAScaleOutDoes(t *testing.T) {
 	guest.while(func() bool { return p.look(p.last).State == protocol.MigrationActive }, "the added shards are in use")
 	p.beat = guest.insist
 	p.carryOut(p.rollback())
+}
+
+// occupy keeps shards from being sealed, by a Redis group of somebody else that does not read
+// what is there, until the returned function is called.
+func (p *planning) occupy(indexes ...int) (release func()) {
+	p.t.Helper()
+	for _, index := range indexes {
+		p.add(index, 1)
+		require.NoError(p.t, p.rdb.XGroupCreate(p.t.Context(), routing.StreamKey(stream, index), "guests", "0").Err())
+	}
+	return func() {
+		p.t.Helper()
+		for _, index := range indexes {
+			require.NoError(p.t, p.rdb.XGroupDestroy(p.t.Context(), routing.StreamKey(stream, index), "guests").Err())
+		}
+	}
 }
 
 // planning is a stream on which mutations are planned and carried out.

@@ -29,7 +29,7 @@ func TestFieldF05ADrainOutlivesThePromotionOfAReplica(t *testing.T) {
 	between := startProxy(t, master.Addr())
 	host, port, err := net.SplitHostPort(between.address())
 	require.NoError(t, err)
-	s := newSuite(t, "redis://"+between.address()+"/0", append(drainTiming(), "--redis-host", host, "--redis-port", port))
+	s := newSuite(t, "redis://"+between.address()+"/0", append(drainTiming(sceneTiming()...), "--redis-host", host, "--redis-port", port))
 	d := &drainage{suite: s, rdb: s.connect()}
 	d.create(stream, count)
 	ids := map[int][]string{readOn: d.add(readOn, 4), deleted: d.add(deleted, 4), done: d.add(done, 2)}

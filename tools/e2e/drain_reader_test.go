@@ -2,6 +2,9 @@ package e2e_test
 
 import (
 	"context"
+	"fmt"
+	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -15,6 +18,7 @@ import (
 type shardReader struct {
 	*client.Consumer
 	d    *drainage
+	log  output
 	stop func() // leaves the group
 
 	mu      sync.Mutex
@@ -26,9 +30,11 @@ type shardReader struct {
 // read starts a reader.
 func (d *drainage) read(id string, gated ...int) *shardReader {
 	d.t.Helper()
-	c, err := client.New(client.Options{CoordinatorURL: d.url(), Redis: d.rdb})
-	require.NoError(d.t, err)
 	r := &shardReader{d: d, begun: map[place]int{}, handled: map[place]int{}, gates: map[int]chan struct{}{}}
+	c, err := client.New(client.Options{
+		CoordinatorURL: d.url(), Redis: d.rdb, Logger: slog.New(slog.NewTextHandler(&r.log, nil)),
+	})
+	require.NoError(d.t, err)
 	for _, index := range gated {
 		r.gates[index] = make(chan struct{})
 	}
@@ -132,6 +138,12 @@ func (r *shardReader) repeats(index int) int {
 		}
 	}
 	return count
+}
+
+// said tells whether the reader has ever said in its log that it could not read a shard, and
+// that this was why: by now it may read it again.
+func (r *shardReader) said(index int, fault string) bool {
+	return strings.Contains(string(r.log.bytes()), fmt.Sprintf(" shard=%d state=%s ", index, fault))
 }
 
 // fault returns why the reader cannot read a shard, "" when it can.

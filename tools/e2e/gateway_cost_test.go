@@ -20,7 +20,7 @@ import (
 
 const (
 	// costSlices slices of costBeats heartbeats are measured of each way, in turns.
-	costSlices, costBeats = 5, 4_000
+	costSlices, costBeats = 5, 2_400
 	// costAtOnce heartbeats are under way at once.
 	costAtOnce = 8
 	// tick is the unit in which Linux tells processor time.

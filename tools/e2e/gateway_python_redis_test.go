@@ -147,7 +147,8 @@ func pythonScaledIn(t *testing.T, h *pythonHouse) {
 		}
 		for _, index := range []int64{2, 3} {
 			if time.Since(asked) < pythonLimit-500*time.Millisecond {
-				require.True(t, writable(index), "within 5 s of the routing")
+				took := writable(index)
+				require.True(t, took || time.Since(asked) >= pythonLimit, "within 5 s of the routing")
 			} else if kind := h.redis.Type(t.Context(), before.keys[index]).Val(); kind != "stream" && !sealed[index] {
 				sealed[index] = true
 				require.False(t, writable(index), "a removed shard takes nothing")

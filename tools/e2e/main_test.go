@@ -1,10 +1,13 @@
 package e2e_test
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -12,6 +15,10 @@ import (
 
 // binaries is where the programs under test are.
 var binaries string
+
+// together is how many tests run at the same time where there are fewer processors: most of
+// them wait for leases most of the time.
+const together = 3
 
 func TestMain(m *testing.M) {
 	os.Exit(run(m))
@@ -37,6 +44,13 @@ func run(m *testing.M) int {
 		}
 	}
 	binaries = dir
+	flag.Parse()
+	if runtime.GOMAXPROCS(0) < together && flag.Lookup("test.parallel").Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) {
+		if err := flag.Set("test.parallel", strconv.Itoa(together)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
 	code := m.Run()
 	if code == 0 {
 		if err := goleak.Find(); err != nil {

@@ -15,6 +15,9 @@ import (
 	"github.com/redis-stream-coordinator/rsc/libs/routing"
 )
 
+// awayLease is for how long members of a draining go on without their coordinator.
+const awayLease = 48 * time.Second
+
 // draining is a suite in which member a of two was told to drop half of the shards, has a
 // record of each in hand, and reports that it drains.
 type draining struct {
@@ -54,7 +57,12 @@ func (b *book) count(indexes ...int) int {
 
 func startDraining(t *testing.T) *draining {
 	t.Helper()
-	d := &draining{suite: startSuite(t), open: make(chan struct{})}
+	d := &draining{
+		// Nobody's lease is over, however long the coordinator is away.
+		suite: startSuite(t, "--coordination-member-lease-ttl", "60s", "--coordination-client-lease", awayLease.String(),
+			"--coordination-rebalance-timeout", "2m"),
+		open: make(chan struct{}),
+	}
 	d.createStream()
 	d.rdb = d.connect()
 	d.run(&d.a, "a", func(ctx context.Context, m *client.Message) error {

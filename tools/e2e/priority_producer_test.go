@@ -16,7 +16,7 @@ import (
 
 func TestPriorityProducerFailsClosedWhenItsCacheExpires(t *testing.T) {
 	t.Parallel()
-	const routingLease = 5 * time.Second
+	const routingLease = 8 * time.Second
 	s := startSuite(t, "--coordination-routing-lease", routingLease.String())
 	s.createStream()
 	rdb := s.connect()

@@ -18,9 +18,11 @@ import (
 
 const (
 	// patience is how long a condition may take that should come soon.
-	patience = 60 * time.Second
+	patience = 2 * time.Minute
 	// often is how often a condition is looked at.
 	often = 25 * time.Millisecond
+	// seldom is how often one is that takes long to look at.
+	seldom = 250 * time.Millisecond
 	// lastWords is how much of what a process has written is shown when a test fails.
 	lastWords = 4_000
 )

@@ -86,8 +86,8 @@ func (s *scraped) startSecond() *guardedService {
 // scrapedTiming has members expire soon.
 func scrapedTiming() []string {
 	return []string{
-		"--coordination-member-lease-ttl", "2s", "--coordination-client-lease", "1500ms", "--coordination-heartbeat-interval", "200ms",
-		"--coordination-rebalance-timeout", "5s", "--coordination-routing-lease", "5s",
+		"--coordination-member-lease-ttl", "4s", "--coordination-client-lease", "3s", "--coordination-heartbeat-interval", "200ms",
+		"--coordination-rebalance-timeout", "8s", "--coordination-routing-lease", "5s",
 	}
 }
 

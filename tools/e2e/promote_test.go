@@ -13,17 +13,14 @@ import (
 // its master when it takes the master's place. The address stays the same.
 func TestMembersSurviveAReplicaPromotedAfterLostWrites(t *testing.T) {
 	t.Parallel()
-	const (
-		commits = 5
-		records = 3000
-	)
+	const commits = 5
 	master, replica := redisproc.Start(t), redisproc.Start(t)
 	replica.Follow(t, master)
 	between := startProxy(t, master.Addr())
 	host, port, err := net.SplitHostPort(between.address())
 	require.NoError(t, err)
 	flags := append(sceneTiming(), "--redis-host", host, "--redis-port", port)
-	c := startScene(t, newSuite(t, "redis://"+between.address()+"/0", flags), records)
+	c := startScene(t, newSuite(t, "redis://"+between.address()+"/0", flags))
 
 	received, younger := c.view().MetadataVersion, replica.Client(t)
 	c.eventually(func() bool {
@@ -38,6 +35,6 @@ func TestMembersSurviveAReplicaPromotedAfterLostWrites(t *testing.T) {
 		master.Kill()
 	})
 	r := c.settle()
-	c.publisher.wait()
+	c.published()
 	c.tell("promoted replica", c.version-received, r, c.finishAfterLoss(replica))
 }

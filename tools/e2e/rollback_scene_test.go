@@ -13,11 +13,11 @@ import (
 // Timing of the scenes: short, so that what takes leases is over soon.
 const (
 	sceneHeartbeat = 300 * time.Millisecond
-	sceneLease     = 3 * time.Second
-	sceneRebalance = 6 * time.Second
+	sceneLease     = 4 * time.Second
+	sceneRebalance = 8 * time.Second
 	// sceneClientLease is for how long members go on unheard, entryDelay the time between
 	// their last look at it and the entry in the ledger.
-	sceneClientLease = 2400 * time.Millisecond
+	sceneClientLease = 3200 * time.Millisecond
 	entryDelay       = 50 * time.Millisecond
 	// convergence is within how much time a group is stable again (protocol V1).
 	convergence = 2*sceneLease + sceneRebalance + 4*sceneHeartbeat
@@ -66,8 +66,9 @@ type reading struct {
 	fence int64
 }
 
-// startScene starts two of the consumers; the third comes with unsettle.
-func startScene(t *testing.T, s *suite, records int) *scene {
+// startScene starts two of the consumers; the third comes with unsettle. The publisher goes
+// on until it is told to stop: there are records however long all that takes.
+func startScene(t *testing.T, s *suite) *scene {
 	t.Helper()
 	c := &scene{suite: s, record: startRecorder(t, s.url())}
 	s.front = c.record.url
@@ -75,7 +76,7 @@ func startScene(t *testing.T, s *suite, records int) *scene {
 	c.join("c1")
 	c.join("c2")
 	s.stable(2)
-	c.publisher = s.publish(records, "--rate", sceneRate, "--publish-batch", sceneBatch)
+	c.publisher = s.publish(endless, "--attached", "--rate", sceneRate, "--publish-batch", sceneBatch)
 	return c
 }
 
@@ -152,6 +153,13 @@ func (c *scene) lag() {
 		}
 		return len(left) >= backlog
 	}, "records are left to handle")
+}
+
+// published has the publisher stop and returns how many records Redis has acknowledged.
+func (c *scene) published() int {
+	c.t.Helper()
+	c.publisher.release()
+	return len(of("ack", c.ledger("publisher")))
 }
 
 func (c *scene) view() *protocol.GroupResponse {

@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,26 +17,37 @@ import (
 // stuck is the shard that a guest's Redis group keeps from being sealed.
 const stuck = 7
 
+// alsoStuck is another one, until it is let go.
+const alsoStuck = 6
+
+const (
+	// everyStep is the setting of how often a coordinator takes a change further.
+	everyStep    = "--coordination-event-loop-reshard-interval"
+	quick, never = "100ms", "1h"
+	// streamLease is the key that a coordinator holds while it works on the stream.
+	streamLease = "redis-stream:coord:{" + stream + "}:stream:lease"
+)
+
 // TestAReshardingOutlivesItsCoordinator: the coordinator that carries out a change from 8
 // to 3 shards is killed in each state of it; another one, which was stopped meanwhile and
 // so knows nothing of it, goes on from there (protocol L1, I9).
 func TestAReshardingOutlivesItsCoordinator(t *testing.T) {
 	t.Parallel()
-	const quick, slow = "100ms", "2s" // how often the coordinator that dies takes a step
 	for name, c := range map[string]struct {
-		interval string
+		interval string       // how often the coordinator that dies takes a step
+		held     []int        // shards that a guest keeps from being sealed
 		until    func(*death) // the moment to die is there
 		phase    string
 		end      protocol.MigrationState
 	}{
-		"PREPARING":    {slow, func(*death) {}, "PREPARING", protocol.MigrationDeprecated},
-		"ACTIVE":       {quick, (*death).active, "ACTIVE", protocol.MigrationDeprecated},
-		"DRAINING":     {quick, (*death).sealing, "DRAINING", protocol.MigrationDeprecated},
-		"ROLLING_BACK": {slow, (*death).rollingBack, "ROLLING_BACK", protocol.MigrationRolledBack},
+		"PREPARING":    {never, []int{stuck}, func(*death) {}, "PREPARING", protocol.MigrationDeprecated},
+		"ACTIVE":       {quick, []int{stuck}, (*death).active, "ACTIVE", protocol.MigrationDeprecated},
+		"DRAINING":     {quick, []int{stuck}, (*death).sealing, "DRAINING", protocol.MigrationDeprecated},
+		"ROLLING_BACK": {quick, []int{alsoStuck, stuck}, (*death).rollingBack, "ROLLING_BACK", protocol.MigrationRolledBack},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := startDeath(t, c.interval)
+			d := startDeath(t, c.interval, c.held...)
 			d.course = d.scale(d.admin, 3)
 			c.until(d)
 			d.coordinator.kill()
@@ -65,19 +77,21 @@ type death struct {
 	proxy  *proxy
 	second *twin
 	course *course
+	held   []int
 }
 
-func startDeath(t *testing.T, interval string) *death {
+func startDeath(t *testing.T, interval string, held ...int) *death {
 	t.Helper()
-	const everyStep = "--coordination-event-loop-reshard-interval"
-	d := &death{scaling: startScaling(t, append(quickly(), everyStep, interval)...)}
+	d := &death{scaling: startScaling(t, append(quickly(), everyStep, interval)...), held: held}
 	d.createStream()
 	d.second = d.startTwin(everyStep, "100ms")
 	d.proxy = startProxy(t, d.address)
 	d.front = "http://" + d.proxy.address()
 	d.load("publisher", 400)
 	d.read(2, "--workers", "4")
-	require.NoError(t, d.rdb.XGroupCreate(t.Context(), routing.StreamKey(stream, stuck), "guest", "0").Err())
+	for _, shard := range held {
+		require.NoError(t, d.rdb.XGroupCreate(t.Context(), routing.StreamKey(stream, shard), "guest", "0").Err())
+	}
 	freeze(t, d.second.process)
 	return d
 }
@@ -96,10 +110,15 @@ func (d *death) active() {
 	d.seen("the change is active", func(m *protocol.Migration) bool { return m.State == protocol.MigrationActive })
 }
 
-// sealing waits until all removed shards but the stuck one are sealed.
+// allButHeld tells whether all removed shards are sealed but those that a guest holds.
+func (d *death) allButHeld(m *protocol.Migration) bool {
+	return m.Progress.Done == m.Progress.Total-len(d.held)
+}
+
+// sealing waits until all removed shards but those that a guest holds are sealed.
 func (d *death) sealing() {
 	d.t.Helper()
-	d.seen("shards are sealed", func(m *protocol.Migration) bool { return m.Progress.Done == m.Progress.Total-1 })
+	d.seen("shards are sealed", d.allButHeld)
 	m, err := d.admin.Migration(d.t.Context(), stream, group, d.course.id)
 	require.NoError(d.t, err)
 	last := m.Progress.Shards[len(m.Progress.Shards)-1]
@@ -108,9 +127,21 @@ func (d *death) sealing() {
 	require.Equal(d.t, "guest", *last.BlockingGroup)
 }
 
+// rollingBack has a coordinator order a rollback that takes no step of it: one that looks at
+// what is under way when it starts, and then no more. It holds the stream's lease meanwhile,
+// so the rollback, which needs it too, comes after that.
 func (d *death) rollingBack() {
 	d.t.Helper()
 	d.sealing()
+	d.coordinator.kill()
+	d.eventually(func() bool { return d.rdb.Exists(d.t.Context(), streamLease).Val() == 0 }, "its lease of the stream is over")
+	require.NoError(d.t, d.rdb.XGroupDestroy(d.t.Context(), routing.StreamKey(stream, alsoStuck), "guest").Err())
+	d.flags = append(d.flags, everyStep, never)
+	d.startCoordinator()
+	d.seen("it has looked", func(m *protocol.Migration) bool { // and the shard that was let go can be closed
+		at := slices.IndexFunc(m.Progress.Shards, func(one protocol.ShardDrain) bool { return one.ShardIndex == alsoStuck })
+		return at >= 0 && m.Progress.Shards[at].Phase != protocol.DrainReading
+	})
 	_, err := d.admin.Rollback(d.t.Context(), stream, group, d.course.id, protocol.RollbackRequest{
 		RequestedBy: "e2e", Reason: "second thoughts",
 	})
@@ -168,7 +199,16 @@ func (d *death) requireEnd(end protocol.MigrationState) {
 
 func requireNoProblem(t *testing.T, admin *client.Admin) {
 	t.Helper()
-	health, err := admin.Health(t.Context())
-	require.NoError(t, err)
-	require.Equal(t, "UP", health.Status, strings.Join(health.Problems, "; "))
+	var problems []string
+	defer func() {
+		if t.Failed() {
+			t.Logf("at last: %s", strings.Join(problems, "; "))
+		}
+	}()
+	soon(t, "nothing is wrong any more", func() bool {
+		health, err := admin.Health(t.Context())
+		require.NoError(t, err)
+		problems = health.Problems
+		return health.Status == "UP"
+	})
 }

@@ -32,17 +32,19 @@ func TestAFrozenConsumerReadsNothingOfASealedShard(t *testing.T) {
 	for _, one := range of("start", s.ledger("c1")) {
 		held[one.Fence] = true
 	}
-	thaw(t, s.consumers[0])
 	woken := time.Now()
+	thaw(t, s.consumers[0])
 	s.stable(2)
 	s.eventually(func() bool {
 		return slices.ContainsFunc(s.ledger("c1"), func(e entry) bool { return e.Kind == "start" && !held[e.Fence] })
 	}, "the woken consumer reads again")
+	late := 0
 	for _, one := range s.ledger("c1") {
-		if one.Kind == "start" && held[one.Fence] {
-			require.False(t, one.at().After(woken), "record %d of shard %d", one.Seq, one.Shard)
+		if one.Kind == "start" && held[one.Fence] && one.at().After(woken) {
+			late++
 		}
 	}
+	require.LessOrEqual(t, late, s.inHand, "but the record for which it had looked at its lease when it was frozen")
 	r := s.ending("--resharded")
 	t.Logf("frozen for %s, and began nothing by an old token; %d duplicates, %d handlings ended late",
 		woken.Sub(frozen).Round(time.Millisecond), r.Duplicates.Total, r.DoubleReaders)

@@ -19,7 +19,7 @@ func TestAStreamIsScaledUnderLoad(t *testing.T) {
 	t.Parallel()
 	s := scalingOf(startSuite(t))
 	second := s.startTwin().admin
-	s.scaleIn(second, 100_000)
+	s.scaleIn(second)
 
 	out := s.follow(s.admin, s.scale(second, 12))
 	s.tell(out)
@@ -42,7 +42,7 @@ func TestAStreamIsScaledUnderLoad(t *testing.T) {
 func TestAStreamIsScaledUnderLoadOnACluster(t *testing.T) {
 	t.Parallel()
 	s := scalingOf(startClusterSuite(t))
-	s.scaleIn(s.admin, 60_000)
+	s.scaleIn(s.admin)
 	out := s.follow(s.admin, s.scale(s.admin, 12))
 	s.tell(out)
 	s.requireEachWrites(func(e entry) bool { return e.Shard >= 3 && e.at().After(out.asked) }, "the added shards")
@@ -51,19 +51,20 @@ func TestAStreamIsScaledUnderLoadOnACluster(t *testing.T) {
 }
 
 // scaleIn starts the load on 8 shards with a backlog, and has 3 of them left.
-func (s *scaling) scaleIn(admin *client.Admin, records int) {
+func (s *scaling) scaleIn(admin *client.Admin) {
 	s.t.Helper()
 	const (
+		records = 40_000
 		// old is the age of the old routing when the count changes, refresh how often it is
-		// asked for.
-		old, refresh = 3 * time.Second, 7 * time.Second
+		// asked for: nearly as seldom as may be, so that there is time for the change.
+		old, refresh = 3 * time.Second, protocol.DefaultRoutingLease * 9 / 10
 	)
 	t := s.t
 	s.createStream()
 	s.publish(records, "--publish-batch", "2000").wait()
 	s.load("usual", 300)
 	frozen := s.load("frozen", 300)
-	s.read(3, "--work", "300us", "--workers", "2")
+	s.read(3, "--work", "2ms", "--workers", "2")
 	s.load("old", 300, "--refresh-every", refresh.String())
 	asked := s.ledger("old")[0].at() // for its routing, when its ledger began
 	s.eventually(func() bool { return time.Since(asked) >= old }, "the routing is old")
@@ -76,6 +77,7 @@ func (s *scaling) scaleIn(admin *client.Admin, records int) {
 	require.Equal(t, protocol.MigrationDeprecated, in.last.State)
 	s.tell(in)
 	s.requireSealed(in, 3, shards)
+	woken := time.Now()
 	thaw(t, frozen)
 	unread := records
 	for _, name := range s.names {
@@ -86,10 +88,10 @@ func (s *scaling) scaleIn(admin *client.Admin, records int) {
 		}
 	}
 	t.Logf("%d of the backlog were unread when the count changed", unread)
-	require.Greater(t, unread, records/3)
+	require.Greater(t, unread, records/10, "there is a backlog")
 	require.Greater(t, time.Since(stopped), protocol.DefaultRoutingLease, "it was frozen past its lease")
 	s.requireOldRouting(in, asked)
-	s.requireWoken(stopped, time.Now())
+	s.requireWoken(stopped, woken)
 }
 
 // requireOldRouting shows that records found their shard by the routing of before, long
@@ -130,8 +132,8 @@ func (s *scaling) requireWoken(frozen, woken time.Time) {
 	late := 0
 	for _, one := range s.acks("frozen") {
 		if one.Version == version && one.at().After(woken) {
-			late++ // it had been written, and the answer was read late
-			require.LessOrEqual(s.t, writtenAt(s.t, one.ID).Sub(frozen), entryDelay, "record %d", one.Seq)
+			late++ // it had been sent before, and the answer was read late
+			require.True(s.t, writtenAt(s.t, one.ID).Before(woken), "record %d", one.Seq)
 		}
 	}
 	causes := map[string]int{}

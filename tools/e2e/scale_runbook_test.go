@@ -26,8 +26,8 @@ func TestReshardWithoutDuplicates(t *testing.T) {
 	s := startScaling(t, "--coordination-routing-lease", shortRouting.String())
 	s.createStream()
 	s.read(3, "--work", "300us", "--workers", "2")
-	for _, name := range []string{"p1", "p2"} { // more than is handled: there is something to wait for
-		s.load(name, 2_000)
+	for _, name := range []string{"p1", "p2"} {
+		s.load(name, 1_000)
 	}
 	s.eventually(func() bool { return s.handled(s.names...) > 2_000 }, "there is load")
 
@@ -36,11 +36,16 @@ func TestReshardWithoutDuplicates(t *testing.T) {
 		s.order(name, "pause")
 	}
 	paused := time.Now()
-	before := map[string]int{}
-	for name := range s.publishers {
-		before[name] = len(s.acks(name))
-	}
 	s.eventually(func() bool { return s.drained(shards) }, "everything is handled")
+	before := map[string]int{}
+	s.eventually(func() bool { // a publisher stands still a moment before all it has published is in its ledger
+		total := 0
+		for name := range s.publishers {
+			before[name] = len(s.acks(name))
+			total += before[name]
+		}
+		return total == s.entries(s.rdb)
+	}, "all that was written is in the ledgers")
 	t.Logf("drained after %s", time.Since(paused).Round(time.Millisecond))
 	t.Log(s.operate(commands[1])) // the scale, to its end
 	require.Equal(t, 3, s.shardCount())

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -29,7 +28,7 @@ const (
 	// scaleBatch is how many records of a load are published at once.
 	scaleBatch = "20"
 	// scaleBudget bounds one change of the shard count.
-	scaleBudget = 2 * time.Minute
+	scaleBudget = 4 * time.Minute
 )
 
 // quickly returns settings by which changes of the shard count take little time, also when
@@ -107,7 +106,7 @@ func (s *scaling) ending(flags ...string) report {
 	for _, p := range s.publishers {
 		p.release()
 	}
-	s.eventually(func() bool {
+	s.finally(func() bool {
 		acked := 0
 		for _, entries := range s.allLedgers() {
 			for _, one := range entries {
@@ -334,15 +333,4 @@ func (s *scaling) collect(found map[spot]bool, shard int, key string) (count int
 		}
 		from = "(" + entries[len(entries)-1].ID
 	}
-}
-
-// freeze stops a process where it stands; thaw lets it go on.
-func freeze(t *testing.T, p *process) {
-	t.Helper()
-	require.NoError(t, p.cmd.Process.Signal(syscall.SIGSTOP))
-}
-
-func thaw(t *testing.T, p *process) {
-	t.Helper()
-	require.NoError(t, p.cmd.Process.Signal(syscall.SIGCONT))
 }

@@ -2,7 +2,6 @@ package e2e_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/redis-stream-coordinator/rsc/libs/client"
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+	"github.com/redis-stream-coordinator/rsc/libs/testkit/freeport"
 	"github.com/redis-stream-coordinator/rsc/libs/testkit/redisproc"
 )
 
@@ -166,21 +166,18 @@ func (s *suite) eventually(condition func() bool, what string) {
 	require.Eventually(s.t, condition, patience, often, what)
 }
 
-// freeAddress returns a loopback address nobody listens on, below the range from which the
-// kernel serves outgoing connections: a coordinator that was killed must find it free.
+// finally is eventually for what is much to look at: doing that all the time would take the
+// processors from those who are waited for.
+func (s *suite) finally(condition func() bool, what string) {
+	s.t.Helper()
+	require.Eventually(s.t, condition, patience, seldom, what)
+}
+
+// freeAddress returns a loopback address that is the test's until it ends: a coordinator
+// that was killed must find it free.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	var listen net.ListenConfig
-	for range 200 {
-		address := net.JoinHostPort("127.0.0.1", strconv.Itoa(10_000+rand.IntN(20_000)))
-		l, err := listen.Listen(t.Context(), "tcp", address)
-		if err == nil {
-			require.NoError(t, l.Close())
-			return address
-		}
-	}
-	require.Fail(t, "no free loopback port")
-	return ""
+	return net.JoinHostPort("127.0.0.1", freeport.Take(t))
 }
 
 // forgetResult keeps the go command from remembering the result of this run for the next:
