@@ -131,7 +131,7 @@ func alive(pid int) bool {
 func requireClean(t *testing.T, p *process) {
 	t.Helper()
 	require.Zerof(t, p.ends(t), "%s", p.out.String())
-	require.Less(t, p.number(t, `first record handled ([0-9.]+)s after the start`), 20.0, "about 1 s on an idle machine")
+	require.Less(t, p.number(t, `first record handled ([0-9.]+)s after the start`), 60.0, "about 1 s on an idle machine")
 	require.NotContains(t, p.out.String(), "FAULT")
 	produced := p.number(t, `ended after .*: produced (\d+) `)
 	require.Greater(t, produced, 20.0, "50 a second, once it runs")
@@ -162,7 +162,7 @@ func comesAndGoes(lines []string) bool {
 
 func TestDemoRunsOnTheImitation(t *testing.T) {
 	t.Parallel()
-	p := start(t, []string{"PATH=" + t.TempDir()}, "--demo-for", "6s", "--demo-cycle", "3s")
+	p := start(t, []string{"PATH=" + t.TempDir()}, "--demo-for", "10s", "--demo-cycle", "5s")
 	requireClean(t, p)
 	require.Contains(t, p.out.String(), "data is not kept")
 }
@@ -170,9 +170,9 @@ func TestDemoRunsOnTheImitation(t *testing.T) {
 func TestDemoRunsOnAGivenRedisAndUsesWhatIsThere(t *testing.T) {
 	t.Parallel()
 	redis := redisproc.Start(t)
-	requireClean(t, start(t, nil, "--redis", redis.URL(), "--demo-for", "4s"))
+	requireClean(t, start(t, nil, "--redis", redis.URL(), "--demo-for", "8s"))
 	environ := []string{"RSC_REDIS_PORT=" + strings.TrimPrefix(redis.Addr(), "127.0.0.1:")}
-	second := start(t, environ, "--demo-for", "4s")
+	second := start(t, environ, "--demo-for", "8s")
 	requireClean(t, second)
 	require.NotContains(t, second.out.String(), "redis-server")
 	require.NoError(t, redis.Client(t).Ping(t.Context()).Err(), "it is not ours to end")
