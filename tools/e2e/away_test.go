@@ -5,16 +5,17 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 )
 
 func TestMembersGoOnWhileTheCoordinatorIsAwayWithinTheirLease(t *testing.T) {
 	t.Parallel()
 	const (
 		records     = 20_000
-		clientLease = 48 * time.Second // long: how soon a coordinator is back depends on the machine
+		clientLease = protocol.DefaultClientLease
 	)
-	s := startSuite(t, "--coordination-member-lease-ttl", "60s", "--coordination-client-lease", clientLease.String(),
-		"--coordination-rebalance-timeout", "2m")
+	s := startSuite(t)
 	s.createStream()
 	names := []string{"c1", "c2", "c3"}
 	var consumers []*process
@@ -29,9 +30,12 @@ func TestMembersGoOnWhileTheCoordinatorIsAwayWithinTheirLease(t *testing.T) {
 
 	s.coordinator.kill()
 	killed := time.Now()
+	at := map[string]int{}
 	for _, name := range names {
-		at := s.handled(name)
-		s.eventually(func() bool { return s.handled(name) > at+records/40 }, name+" goes on without the coordinator")
+		at[name] = s.handled(name)
+	}
+	for _, name := range names {
+		s.eventually(func() bool { return s.handled(name) > at[name]+records/40 }, name+" goes on without the coordinator")
 	}
 	s.startCoordinator()
 	away := time.Since(killed)

@@ -40,6 +40,7 @@ func (d *drainage) read(id string, gated ...int) *shardReader {
 	}
 	r.Consumer, err = c.NewConsumer(client.Subscription{
 		Stream: stream, Group: group, MemberID: id, Workers: 16, BatchSize: 1, PollTimeout: 100 * time.Millisecond,
+		ClientLease: time.Minute, // the coordinator's is shorter, and counts
 	}, r.handle)
 	require.NoError(d.t, err)
 	ctx, cancel := context.WithCancel(d.t.Context())

@@ -206,6 +206,7 @@ func (s *sdkScene) consumer() {
 	s.running.Go(func() {
 		err := c.Consume(ctx, client.Subscription{
 			Stream: stream, Group: group, Concurrency: sdkConcurrency, MemberID: name, AckMode: client.AckAfterHandler,
+			ClientLease: 48 * time.Second,
 		}, func(_ context.Context, m *client.Message) error {
 			seq, err := strconv.ParseInt(m.Fields["seq"], 10, 64)
 			if err != nil {

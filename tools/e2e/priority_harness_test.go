@@ -108,6 +108,7 @@ func (d *draining) run(b *book, id string, handler client.Handler) {
 	require.NoError(d.t, err)
 	b.Consumer, err = c.NewConsumer(client.Subscription{
 		Stream: stream, Group: group, MemberID: id, Workers: shards, PollTimeout: 100 * time.Millisecond,
+		ClientLease: awayLease,
 	}, handler)
 	require.NoError(d.t, err)
 	ctx, cancel := context.WithCancel(d.t.Context())

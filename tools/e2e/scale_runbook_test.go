@@ -92,8 +92,9 @@ func (s *scaling) order(name, word string) {
 	require.NoError(s.t, err)
 	var answers []string
 	s.eventually(func() bool {
-		answers = strings.Split(strings.TrimSpace(string(p.out.bytes())), "\n")
-		return strings.Count(string(p.out.bytes()), "\n") > before
+		said := string(p.out.bytes())
+		answers = strings.Split(strings.TrimSpace(said), "\n")
+		return strings.Count(said, "\n") > before
 	}, name+" answers "+word)
 	require.Equal(s.t, word, answers[len(answers)-1])
 }
