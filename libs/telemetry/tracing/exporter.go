@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 
@@ -29,12 +30,11 @@ type exporter struct {
 	secrets   []string
 	log       *slog.Logger
 
-	life context.Context
-	cut  context.CancelFunc // ends what is being sent, and all that comes
-
 	mu      sync.Mutex
 	failing bool
-	lost    int // spans since it fails
+	lost    int                // spans since it fails
+	sending context.CancelFunc // of the batch that is being sent, or was last
+	over    bool               // nothing is sent any more
 }
 
 func newExporter(cfg settings.Telemetry, log *slog.Logger) (*exporter, error) {
@@ -52,7 +52,7 @@ func newExporter(cfg settings.Telemetry, log *slog.Logger) (*exporter, error) {
 	for _, value := range headers {
 		e.secrets = append(e.secrets, value)
 	}
-	e.inner, err = otlptracehttp.New(context.Background(),
+	e.inner = otlptrace.NewUnstarted(otlptracehttp.NewClient(
 		otlptracehttp.WithEndpointURL(endpoint), otlptracehttp.WithHeaders(headers),
 		otlptracehttp.WithHTTPClient(&http.Client{
 			Transport: e.transport, Timeout: exportTimeout,
@@ -61,11 +61,7 @@ func newExporter(cfg settings.Telemetry, log *slog.Logger) (*exporter, error) {
 		}),
 		otlptracehttp.WithRetry(otlptracehttp.RetryConfig{
 			Enabled: true, InitialInterval: time.Second, MaxInterval: exportTimeout / 2, MaxElapsedTime: exportTimeout,
-		}))
-	if err != nil {
-		return nil, err
-	}
-	e.life, e.cut = context.WithCancel(context.Background())
+		})))
 	return e, nil
 }
 
@@ -73,13 +69,34 @@ func newExporter(cfg settings.Telemetry, log *slog.Logger) (*exporter, error) {
 func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(e.life, cancel)()
+	e.begin(cancel)
 	e.judged(e.inner.ExportSpans(ctx, spans), len(spans))
 	return nil
 }
 
 // Shutdown implements sdk.SpanExporter.
 func (e *exporter) Shutdown(ctx context.Context) error { return e.inner.Shutdown(ctx) }
+
+// begin notes how to end the batch that is to be sent, and ends it where nothing is sent any
+// more. The SDK sends one batch at a time.
+func (e *exporter) begin(cancel context.CancelFunc) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.sending = cancel
+	if e.over {
+		cancel()
+	}
+}
+
+// cut ends what is being sent, and all that comes.
+func (e *exporter) cut() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.over = true
+	if e.sending != nil {
+		e.sending()
+	}
+}
 
 // close ends the connections, after the last batch.
 func (e *exporter) close() {

@@ -72,7 +72,7 @@ func (t *Tracing) handing(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		inner := r.WithContext(t.incoming(r))
+		inner := r.WithContext(t.incoming(r.Context(), r.Header))
 		defer func() { r.Pattern = inner.Pattern }()
 		next.ServeHTTP(w, inner)
 	})
@@ -80,7 +80,7 @@ func (t *Tracing) handing(next http.Handler) http.Handler {
 
 func (t *Tracing) serve(w http.ResponseWriter, r *http.Request, next http.Handler, of Requests) {
 	method := methodOf(r)
-	ctx, span := t.tracer.Start(t.incoming(r), method, trace.WithSpanKind(trace.SpanKindServer))
+	ctx, span := t.tracer.Start(t.incoming(r.Context(), r.Header), method, trace.WithSpanKind(trace.SpanKindServer))
 	inner := r.WithContext(ctx)
 	if !span.IsRecording() {
 		defer func() { r.Pattern = inner.Pattern }()

@@ -19,14 +19,13 @@ const (
 
 // incoming returns the context of a request with the trace that its headers name, the same
 // one where they name none. Baggage is never looked at.
-func (t *Tracing) incoming(r *http.Request) context.Context {
-	ctx := r.Context()
-	parent := r.Header[headerParent]
+func (t *Tracing) incoming(ctx context.Context, header http.Header) context.Context {
+	parent := header[headerParent]
 	if len(parent) != 1 {
 		return ctx
 	}
 	said := propagation.MapCarrier{"traceparent": parent[0]}
-	if state := r.Header[headerState]; len(state) == 1 && len(state[0]) <= maxState {
+	if state := header[headerState]; len(state) == 1 && len(state[0]) <= maxState {
 		said["tracestate"] = state[0]
 	}
 	ctx = propagation.TraceContext{}.Extract(ctx, said)

@@ -35,7 +35,7 @@ func (hook) DialHook(next redis.DialHook) redis.DialHook { return next }
 // ProcessHook implements redis.Hook.
 func (h hook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
-		if !h.of.within(ctx) {
+		if greets(cmd) || !h.of.within(ctx) {
 			return next(ctx, cmd)
 		}
 		ctx, span := h.begin(ctx, strings.ToUpper(cmd.FullName()))
@@ -48,7 +48,7 @@ func (h hook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 // ProcessPipelineHook implements redis.Hook.
 func (h hook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
-		if !h.of.within(ctx) {
+		if len(cmds) > 0 && greets(cmds[0]) || !h.of.within(ctx) {
 			return next(ctx, cmds)
 		}
 		ctx, span := h.begin(ctx, "PIPELINE", attribute.Int("db.operation.batch.size", len(cmds)))
@@ -58,9 +58,21 @@ func (h hook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessP
 	}
 }
 
+// greets tells whether a command is one of those with which the client begins a connection.
+// It may be a request's turn to do so, but they are not what it asks for, and servers that do
+// not know some of them are no failure.
+func greets(cmd redis.Cmder) bool {
+	switch cmd.Name() {
+	case "hello", "auth", "client", "select", "readonly":
+		return true
+	default:
+		return false
+	}
+}
+
 func (h hook) begin(ctx context.Context, operation string, more ...attribute.KeyValue) (context.Context, trace.Span) {
-	attributes := append(more, attribute.String("db.system.name", "redis"), attribute.String("db.operation.name", operation))
-	return h.of.tracer.Start(ctx, operation, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attributes...))
+	return h.of.tracer.Start(ctx, operation, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(more...),
+		trace.WithAttributes(attribute.String("db.system.name", "redis"), attribute.String("db.operation.name", operation)))
 }
 
 // finish ends the span of a command. An empty answer is no error.
