@@ -54,7 +54,7 @@ func TestAStreamIsScaledUnderLoadOnACluster(t *testing.T) {
 func (s *scaling) scaleIn(admin *client.Admin) {
 	s.t.Helper()
 	const (
-		records = 40_000
+		records = 24_000
 		// old is the age of the old routing when the count changes, refresh how often it is
 		// asked for: nearly as seldom as may be, so that there is time for the change.
 		old, refresh = 3 * time.Second, protocol.DefaultRoutingLease * 9 / 10
