@@ -62,6 +62,8 @@ type Client struct {
 	token Credential
 	// tracer makes a span of each call; nil makes none.
 	tracer trace.Tracer
+	// once is the Idempotency-Key of changes; empty sends none.
+	once string
 }
 
 // New checks opts and returns a Client; it does not connect.
@@ -187,6 +189,9 @@ func (c *Client) send(ctx context.Context, call call, token string, out any) (re
 	request, err := newRequest(ctx, call, token)
 	if err != nil {
 		return reply{}, err
+	}
+	if c.once != "" && call.method != http.MethodGet {
+		request.Header.Set(idempotencyKey, c.once)
 	}
 	response, err := c.http.Do(request)
 	if err != nil {
