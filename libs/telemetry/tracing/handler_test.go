@@ -2,6 +2,7 @@ package tracing_test
 
 import (
 	"bytes"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/redis-stream-coordinator/rsc/libs/httpx"
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+	"github.com/redis-stream-coordinator/rsc/libs/settings"
 	"github.com/redis-stream-coordinator/rsc/libs/telemetry/tracing"
 )
 
@@ -138,22 +140,52 @@ func TestLinesOfARequestNameItsTraceWhereItIsRecorded(t *testing.T) {
 	}
 }
 
-// E6: what is off costs nothing.
-func TestWithoutTracesNothingIsAllocated(t *testing.T) { //nolint:paralleltest // AllocsPerRun counts the whole process.
+// E6: what is off costs nothing: the request goes through as it came.
+func TestWithoutTracesNothingIsAdded(t *testing.T) {
+	t.Parallel()
 	off := start(t, plan{off: true})
-	about := func(*http.Request) tracing.About { return tracing.About{} }
-	r, w := httptest.NewRequest(http.MethodGet, "/x", nil), httptest.NewRecorder()
 	for name, traced := range map[string]*tracing.Tracing{"off": off.Tracing, "nil": nil} {
-		handler := traced.Handler(tracing.Requests{About: about})(http.HandlerFunc(well))
-		require.Zero(t, testing.AllocsPerRun(100, func() {
-			handler.ServeHTTP(w, r)
-			call := traced.Call(r.Context(), tracing.Peer{Service: "coordinator"})
-			call.HandOn(r.Header)
-			call.Answered(200, "")
-		}), name)
+		w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/x", nil)
+		var writer http.ResponseWriter
+		var request *http.Request
+		traced.Handler(tracing.Requests{})(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			writer, request = w, r
+		})).ServeHTTP(w, r)
+		require.Same(t, w, writer, name)
+		require.Same(t, r, request, name)
+		require.Equal(t, tracing.Call{}, traced.Call(r.Context(), tracing.Peer{Service: "coordinator"}))
 		require.False(t, traced.On())
 		require.Nil(t, traced.Continuing())
 		traced.Redis(nil)
 		traced.Close(t.Context())
+	}
+}
+
+// BenchmarkRequest tells what a request costs more with traces than without, its call of
+// another service included.
+func BenchmarkRequest(b *testing.B) {
+	cfg := settings.DefaultTelemetry()
+	off, err := tracing.New(cfg, tracing.Service{Name: "gateway", Edge: true}, nil)
+	require.NoError(b, err)
+	collects := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }))
+	b.Cleanup(collects.Close)
+	cfg.TracesEndpoint = collects.URL
+	on, err := tracing.New(cfg, tracing.Service{Name: "gateway", Edge: true}, nil)
+	require.NoError(b, err)
+	b.Cleanup(func() { on.Close(b.Context()) })
+	about := func(*http.Request) tracing.About { return tracing.About{Route: "/r", Stream: "orders"} }
+	for name, traced := range map[string]*tracing.Tracing{"off": off, "on": on} {
+		b.Run(name, func(b *testing.B) {
+			handler := traced.Handler(tracing.Requests{About: about})(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+				call := traced.Call(r.Context(), tracing.Peer{Service: "coordinator", Method: "GET", Route: "/r"})
+				call.HandOn(http.Header{})
+				call.Answered(http.StatusOK, "")
+			}))
+			r, w := httptest.NewRequest(http.MethodGet, "/x", nil), httptest.NewRecorder()
+			b.ReportAllocs()
+			for b.Loop() {
+				handler.ServeHTTP(w, r)
+			}
+		})
 	}
 }
