@@ -69,9 +69,9 @@ func settings(c *coordinator, server *redisproc.Server) app.Config {
 }
 
 // serve runs a monitor until the test ends, or until stop.
-func serve(t *testing.T, cfg app.Config, deps app.Deps) (url string, stop func() error) {
+func serve(t *testing.T, cfg app.Config) (url string, stop func() error) {
 	t.Helper()
-	a, err := app.New(t.Context(), cfg, deps)
+	a, err := app.New(t.Context(), cfg, app.Deps{})
 	require.NoError(t, err)
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -124,7 +124,7 @@ func TestAMonitorShowsWhatIsAndKeepsShowingIt(t *testing.T) {
 	c, server := startCoordinator(t), redisproc.Start(t)
 	rdb := server.Client(t)
 	require.NoError(t, rdb.XGroupCreateMkStream(t.Context(), "orders:0", "billing", "0").Err())
-	url, stop := serve(t, settings(c, server), app.Deps{})
+	url, stop := serve(t, settings(c, server))
 	eventually(t, 200, `"problem":"STREAM_MISSING"`, url+billing+"/offsets")
 	require.NoError(t, rdb.XAdd(t.Context(), &redis.XAddArgs{Stream: "orders:0", ID: "5-1", Values: []string{"a", "b"}}).Err())
 	eventually(t, 200, `"lastRecordId":"5-1"`, url+billing+"/offsets")
@@ -149,7 +149,7 @@ func TestAMonitorOfTwoCoordinatorsNeedsOne(t *testing.T) {
 	one, two, server := startCoordinator(t), startCoordinator(t), redisproc.Start(t)
 	cfg := settings(one, server)
 	cfg.Monitor.Coordinator = one.server.URL + "," + two.server.URL
-	url, stop := serve(t, cfg, app.Deps{})
+	url, stop := serve(t, cfg)
 	eventually(t, 200, `"state":"EMPTY"`, url+billing)
 	one.server.Close()
 	two.away.Store(true)
@@ -166,7 +166,7 @@ func TestAMonitorOfTwoCoordinatorsNeedsOne(t *testing.T) {
 func TestAMonitorEndsThoughSomebodyFollows(t *testing.T) {
 	t.Parallel()
 	cfg := settings(startCoordinator(t), redisproc.Start(t))
-	url, stop := serve(t, cfg, app.Deps{})
+	url, stop := serve(t, cfg)
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/coord/v1/monitoring/stream", http.NoBody)
 	require.NoError(t, err)
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
@@ -202,7 +202,7 @@ func TestKeysComeFromTheGateway(t *testing.T) {
 	t.Cleanup(gateway.Close)
 	cfg := settings(startCoordinator(t), redisproc.Start(t))
 	cfg.API.JWKSURL = gateway.URL + "/.well-known/jwks.json"
-	url, stop := serve(t, cfg, app.Deps{})
+	url, stop := serve(t, cfg)
 	now := time.Now()
 	token, err := ring.Sign(auth.Claims{
 		ID: "j", Subject: "ops", Audience: []string{auth.AudienceMonitor}, Roles: auth.Read, IssuedAt: now, ExpiresAt: now.Add(time.Minute),

@@ -42,7 +42,7 @@ func requireShort(t require.TestingT, cursor *string) {
 func TestCursorsOfManyShardsStayShort(t *testing.T) {
 	t.Parallel()
 	rdb := redisproc.Start(t).Client(t)
-	fill(t, rdb, "orders", manyShards, 2*manyShards)
+	fill(t, rdb, manyShards, 2*manyShards)
 	scatterOver(t, rdb, "equal", manyShards, func(int) []string { return []string{"5-1"} })
 	for prefix, records := range map[string]int{"orders": 2 * manyShards, "equal": manyShards} {
 		for _, direction := range directions() {
@@ -203,7 +203,7 @@ func TestAWalkForwardShowsEveryRecordOnceWhateverIsWritten(t *testing.T) {
 func TestCursorsThatPagesGaveBeforeAreStillAnswered(t *testing.T) {
 	t.Parallel()
 	rdb := redisproc.Start(t).Client(t)
-	fill(t, rdb, "orders", 3, 12)
+	fill(t, rdb, 3, 12)
 	for cursor, want := range map[string][]string{
 		"all:0=4-1,1=5-1":     {"2=3-1", "2=6-1", "0=7-1", "1=8-1", "2=9-1", "0=10-1", "1=11-1", "2=12-1"},
 		"all:*=10-1,0=9-1":    {"0=10-1", "1=11-1", "2=12-1"},

@@ -151,7 +151,7 @@ func (r *Reader) page(ctx context.Context, q Query, forward bool, from start) (p
 	}
 	var found page
 	for w.more() && len(found.records) < q.Limit && found.bytes < pageBytes {
-		record, _, err := w.next(ctx)
+		record, err := w.next(ctx)
 		if err != nil {
 			return page{}, err
 		}

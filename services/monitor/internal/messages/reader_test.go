@@ -85,7 +85,7 @@ func TestCursorsAtTheEndsOfAllIDsAreTaken(t *testing.T) {
 func TestLimitsAreMovedIntoTheirBounds(t *testing.T) {
 	t.Parallel()
 	rdb := redisproc.Start(t).Client(t)
-	fill(t, rdb, "orders", 1, 1200)
+	fill(t, rdb, 1, 1200)
 	for limit, want := range map[int]int{-5: 1, 0: 1, 1: 1, 1000: 1000, 1 << 40: 1000} {
 		page, err := messages.NewReader(rdb).Page(t.Context(), messages.Query{Shards: shardsOf("orders", 1), Limit: limit})
 		require.NoError(t, err)

@@ -21,7 +21,7 @@ func (r *Reader) tailPage(ctx context.Context, q Query, forward bool, pages int)
 	}
 	var found page
 	for taken := 0; w.more() && taken < behind+q.Limit; taken++ {
-		record, _, err := w.next(ctx)
+		record, err := w.next(ctx)
 		if err != nil {
 			return page{}, err
 		}

@@ -61,7 +61,7 @@ func (r *Reader) walkFrom(ctx context.Context, q Query, forward bool, from start
 func (w *walk) more() bool { return w.ready.Len() > 0 }
 
 // next returns the record that comes next; there has to be one.
-func (w *walk) next(ctx context.Context) (record, *source, error) {
+func (w *walk) next(ctx context.Context) (record, error) {
 	s, _ := heap.Pop(w.ready).(*source)
 	was := step{source: s, bound: s.bound, at: w.at}
 	taken := s.take()
@@ -72,13 +72,13 @@ func (w *walk) next(ctx context.Context) (record, *source, error) {
 	}
 	if s.empty() {
 		if err := refill(ctx, w.redis, w.forward, []*source{s}, w.chunk); err != nil {
-			return record{}, nil, err
+			return record{}, err
 		}
 	}
 	if len(s.read) > 0 {
 		heap.Push(w.ready, s)
 	}
-	return taken, s, nil
+	return taken, nil
 }
 
 // reaches returns how far each shard was read.

@@ -63,7 +63,7 @@ func TestEveryRecordIsOnOnePageWhileWritesGoOn(t *testing.T) {
 	}
 }
 
-// fillFast is fill for the stream orders, done by the server.
+// fillFast is fill, done by the server.
 func fillFast(t *testing.T, rdb redis.UniversalClient, shards, records int) {
 	t.Helper()
 	const script = `for i = ARGV[1] + 0, ARGV[2] + 0 do redis.call('XADD', 'orders:' .. (i - 1) % ARGV[3], i .. '-1', 'f', i) end`
@@ -73,13 +73,13 @@ func fillFast(t *testing.T, rdb redis.UniversalClient, shards, records int) {
 	}
 }
 
-// fill writes records in turn to the shards, with the ids 1-1, 2-1 and so on.
-func fill(t *testing.T, rdb redis.UniversalClient, prefix string, shards, records int) {
+// fill writes records in turn to the shards of the stream orders, with the ids 1-1, 2-1 and so on.
+func fill(t *testing.T, rdb redis.UniversalClient, shards, records int) {
 	t.Helper()
 	for from := 0; from < records; from += 10_000 {
 		_, err := rdb.Pipelined(t.Context(), func(pipe redis.Pipeliner) error {
 			for i := from; i < min(from+10_000, records); i++ {
-				pipe.XAdd(t.Context(), &redis.XAddArgs{Stream: routing.StreamKey(prefix, i%shards), ID: fmt.Sprintf("%d-1", i+1), Values: []any{"f", i}})
+				pipe.XAdd(t.Context(), &redis.XAddArgs{Stream: routing.StreamKey("orders", i%shards), ID: fmt.Sprintf("%d-1", i+1), Values: []any{"f", i}})
 			}
 			return nil
 		})
@@ -163,7 +163,7 @@ func scatter(ctx context.Context, t *rapid.T, rdb redis.UniversalClient, prefix 
 func TestPagesOfOneShardHaveItsRecordIDsAsCursors(t *testing.T) {
 	t.Parallel()
 	rdb := redisproc.Start(t).Client(t)
-	fill(t, rdb, "orders", 1, 60)
+	fill(t, rdb, 1, 60)
 	q := all("orders", 1, "", 25)
 	q.AllShards = false
 	reader := messages.NewReader(rdb)
@@ -189,7 +189,7 @@ func TestPagesOfOneShardHaveItsRecordIDsAsCursors(t *testing.T) {
 func TestFieldF36PagesOfAClusterAreMergedOverItsNodes(t *testing.T) {
 	t.Parallel()
 	rdb := redisproc.StartCluster(t, 3).Client(t)
-	fill(t, rdb, "orders", 8, 1000)
+	fill(t, rdb, 8, 1000)
 	for _, direction := range directions() {
 		var got []string
 		follow(t.Context(), t, messages.NewReader(rdb), all("orders", 8, direction, 77), func(rows []protocol.GrafanaMessageRow) {
