@@ -149,14 +149,16 @@ func requireComplete(t *testing.T, r facts.Round) map[string]int {
 func TestFieldF19EveryCommandHasOneKey(t *testing.T) {
 	t.Parallel()
 	cluster := redisproc.StartCluster(t, 3)
-	rdb := seeded(t, cluster)
-	groups := provide(t, rdb, 2, 8)
-	do(t, rdb, "XADD "+routing.StreamKey("orders00", 0)+" * f v")
+	writer, rdb := seeded(t, cluster), seeded(t, cluster)
+	groups := provide(t, writer, 2, 8)
+	do(t, writer, "XADD "+routing.StreamKey("orders00", 0)+" * f v")
 	sent := watchNodes(t, rdb)
 	o := observerOf(rdb, observe.Config{}, groups...)
 	for range 4 {
 		r := round(t, o)
-		for key := range sent.taken().perKey {
+		perKey := sent.taken().perKey
+		require.Len(t, perKey, 16)
+		for key := range perKey {
 			require.NotContains(t, key, " ")
 		}
 		require.Len(t, r.Streams, 2)
@@ -166,6 +168,46 @@ func TestFieldF19EveryCommandHasOneKey(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestFieldF20NoReplicaIsAsked: what a replica says may be old, or missing (F05).
+func TestFieldF20NoReplicaIsAsked(t *testing.T) {
+	t.Parallel()
+	cluster := redisproc.StartCluster(t, 3)
+	replicas := []string{cluster.AddReplica(t, 0).Addr(), cluster.AddReplica(t, 1).Addr()}
+	groups := provide(t, seeded(t, cluster), 1, 16)
+	rdb := seeded(t, cluster)
+	sent := watchNodes(t, rdb)
+	o := observerOf(rdb, observe.Config{}, groups...)
+	settled(t, o)
+	cost := sent.taken()
+	require.Len(t, cost.pipelines, 3)
+	for _, replica := range replicas {
+		require.NotContains(t, cost.pipelines, replica)
+	}
+}
+
+// TestOneShardThatIsElsewhereDisturbsNoOther: a client of one server, which is a node of a
+// cluster, is refused the shards of the others with MOVED. It says so of these alone.
+func TestOneShardThatIsElsewhereDisturbsNoOther(t *testing.T) {
+	t.Parallel()
+	cluster := redisproc.StartCluster(t, 3)
+	groups := provide(t, seeded(t, cluster), 1, 16)
+	here := cluster.Node(0).Client(t)
+	o := observerOf(here, observe.Config{}, groups...)
+	read, moved := 0, 0
+	for _, shard := range round(t, o).Streams[0].Shards {
+		if shard.Problem == "" {
+			require.Contains(t, shard.Groups, "a")
+			read++
+			continue
+		}
+		require.Equal(t, facts.ProblemUnreachable, shard.Problem)
+		require.Contains(t, shard.Detail, "MOVED")
+		moved++
+	}
+	require.Positive(t, read)
+	require.Positive(t, moved)
 }
 
 // TestAStreamAtRestIsNotAskedTwice: what cannot have changed is not asked again but now and

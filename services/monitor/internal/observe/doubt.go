@@ -21,6 +21,9 @@ func (l *look) suspicious(name string, now facts.ShardGroup) bool {
 		return true
 	}
 	cursor := idOf(before.LastDeliveredID)
+	if cursor.Compare(idOf(l.before.shard.LastGeneratedID)) > 0 {
+		return true // ahead of the stream, it passes what is added up to there
+	}
 	cut := !same(l.before.shard.FirstID, l.shard.FirstID) && idOf(l.shard.FirstID).Compare(cursor) > 0
 	return moved && (cut || idOf(l.shard.MaxDeletedID).Compare(cursor) > 0)
 }
