@@ -75,13 +75,18 @@ func (h hook) begin(ctx context.Context, operation string, more ...attribute.Key
 		trace.WithAttributes(attribute.String("db.system.name", "redis"), attribute.String("db.operation.name", operation)))
 }
 
-// finish ends the span of a command. An empty answer is no error.
+// finish ends the span of a command. An empty answer is no error, and a script that Redis does
+// not know yet (NOSCRIPT) no failure: the client sends it next.
 func finish(span trace.Span, err error) {
-	if err != nil && !errors.Is(err, redis.Nil) {
-		span.SetAttributes(keyError.String(kindOf(err)))
+	defer span.End()
+	if err == nil || errors.Is(err, redis.Nil) {
+		return
+	}
+	kind := kindOf(err)
+	span.SetAttributes(keyError.String(kind))
+	if kind != "NOSCRIPT" {
 		span.SetStatus(codes.Error, "")
 	}
-	span.End()
 }
 
 // kindOf names an error without its text: of what Redis answers the first word, such as

@@ -112,6 +112,7 @@ func TestACommandIsASpanWithoutKeysValuesAndTextsOfErrors(t *testing.T) {
 				require.ErrorIs(t, rdb.Get(ctx, "canary-missing").Err(), redis.Nil)
 				require.Error(t, rdb.LPush(ctx, "canary-key", "canary-value").Err())
 				require.ErrorContains(t, rdb.Do(ctx, "NOSUCH", "canary-argument").Err(), "canary")
+				require.ErrorContains(t, rdb.EvalSha(ctx, "0000000000000000000000000000000000000000", []string{"canary-key"}).Err(), "NOSCRIPT")
 				require.ErrorContains(t, rdb.Eval(ctx, "return redis.error_reply('CANARY: canary')", []string{"canary-key"}).Err(), "canary")
 				_, err := rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 					p.Get(ctx, "canary-key")
@@ -129,7 +130,7 @@ func TestACommandIsASpanWithoutKeysValuesAndTextsOfErrors(t *testing.T) {
 			}
 			require.Equal(t, [][]string{
 				{"GET", "", "ok"}, {"GET", "", "ok"}, {"LPUSH", "WRONGTYPE", "failed"}, {"NOSUCH", "ERR", "failed"},
-				{"EVAL", "_OTHER", "failed"}, {"PIPELINE", "", "ok"}, {"GET", "canceled", "failed"},
+				{"EVALSHA", "NOSCRIPT", "ok"}, {"EVAL", "_OTHER", "failed"}, {"PIPELINE", "", "ok"}, {"GET", "canceled", "failed"},
 			}, said)
 			require.NotContains(t, r.raw.String(), "canary")
 			require.NotContains(t, r.raw.String(), "CANARY")

@@ -57,7 +57,7 @@ func New(config Config, deps Deps) http.Handler {
 	}
 
 	root := chi.NewRouter()
-	root.Use(httpx.Identify, deps.Tracing.Handler(traced()), httpx.AccessLog(deps.Log, levelOf), a.answers.Recover, a.guardPath)
+	root.Use(httpx.Identify, deps.Tracing.Handler(traced(a.BasePath)), httpx.AccessLog(deps.Log, levelOf), a.answers.Recover, a.guardPath)
 	root.NotFound(a.notFound)
 	root.MethodNotAllowed(a.methodNotAllowed(root))
 	root.Get("/healthz", a.read(a.live))
