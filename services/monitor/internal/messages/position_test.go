@@ -147,6 +147,22 @@ func TestShardsThatAreAllAheadOfTheClockHaveFullPages(t *testing.T) {
 	}
 }
 
+// TestWithoutTheRightToAskForTheTimePagesGoOn.
+func TestWithoutTheRightToAskForTheTimePagesGoOn(t *testing.T) {
+	t.Parallel()
+	rdb := redisproc.Start(t).Client(t)
+	fill(t, rdb, 500, 2000)
+	require.NoError(t, rdb.Do(t.Context(), "ACL", "SETUSER", "default", "-time").Err())
+	require.Error(t, rdb.Time(t.Context()).Err())
+	seen := map[string]bool{}
+	follow(t.Context(), t, messages.NewReader(rdb), all("orders", 500, protocol.DirectionForward, 300), func(rows []protocol.GrafanaMessageRow) {
+		for _, place := range placesOf(rows) {
+			seen[place] = true
+		}
+	})
+	require.Len(t, seen, 2000)
+}
+
 // TestAWalkForwardShowsEveryRecordOnceWhateverIsWritten: any ids above those of the shard,
 // before and behind the page, between any two pages, and shards that are made meanwhile.
 func TestAWalkForwardShowsEveryRecordOnceWhateverIsWritten(t *testing.T) {

@@ -141,10 +141,7 @@ func (r *Reader) read(ctx context.Context, q Query) (Query, page, error) {
 
 // page reads the page that begins at from.
 func (r *Reader) page(ctx context.Context, q Query, forward bool, from start) (page, error) {
-	floors, err := r.floors(ctx, q, forward)
-	if err != nil {
-		return page{}, err
-	}
+	floors := r.floors(ctx, q, forward)
 	w, err := r.walkFrom(ctx, q, forward, from, q.Limit)
 	if err != nil {
 		return page{}, err

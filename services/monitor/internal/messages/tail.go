@@ -11,10 +11,7 @@ import (
 // over what lies behind it.
 func (r *Reader) tailPage(ctx context.Context, q Query, forward bool, pages int) (page, error) {
 	behind := pages * q.Limit
-	floors, err := r.floors(ctx, q, forward)
-	if err != nil {
-		return page{}, err
-	}
+	floors := r.floors(ctx, q, forward)
 	w, err := r.walkFrom(ctx, q, !forward, start{bounds: make([]*redisx.EntryID, len(q.Shards))}, behind+q.Limit)
 	if err != nil {
 		return page{}, err
