@@ -192,7 +192,9 @@ func (l *ledger) taken() cost {
 func (l *ledger) note(node string, pipelines int, cmds ...redis.Cmder) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.sum.pipelines[node] += pipelines
+	if pipelines > 0 {
+		l.sum.pipelines[node] += pipelines
+	}
 	for _, cmd := range cmds {
 		args := cmd.Args()
 		switch name := cmd.Name(); name {
