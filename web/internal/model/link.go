@@ -21,3 +21,6 @@ func withQuery(path string, pairs ...string) string {
 	}
 	return path + "?" + values.Encode()
 }
+
+// pathPart returns a value as one part of an address.
+func pathPart(value string) string { return url.PathEscape(value) }

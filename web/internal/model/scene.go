@@ -20,17 +20,26 @@ type Scene struct {
 	// Group and Shards are of the one group that is followed; nil and empty otherwise.
 	Group  *protocol.GroupResponse
 	Shards map[int]protocol.GrafanaShardRow
+	// Details are what was asked about the one group besides; nil before it was. Past is what
+	// rounds before told of it, oldest first, at most momentsKept.
+	Details *GroupDetails
+	Past    []Moment
 }
 
 // Next returns the scene after an update; s may be nil.
 func (s *Scene) Next(update client.Update) *Scene {
 	var next Scene
-	if s != nil && !update.Fresh {
+	switch {
+	case s == nil:
+	case update.Fresh:
+		next.Details, next.Past = s.Details, s.Past
+	default:
 		next = *s
 	}
 	switch {
 	case update.Groups != nil:
 		next.learnGroups(update.Groups)
+		next.remember()
 	case update.Group != nil:
 		next.Group = update.Group
 	case update.Shards != nil:

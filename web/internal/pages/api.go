@@ -12,6 +12,7 @@ import (
 type API interface {
 	overviewAPI
 	followAPI
+	groupAPI
 }
 
 type overviewAPI interface {

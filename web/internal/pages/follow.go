@@ -39,13 +39,15 @@ type kept struct {
 	room func(r *http.Request) room
 	// allowed asks the API whether the visitor may see that.
 	allowed func(ctx context.Context, at room) error
+	// details asks for what the events do not tell; nil where a page needs no more.
+	details detailer
 	// fragments are the pieces for a request, of what there is to see.
 	fragments func(ctx context.Context, r *http.Request, scene *model.Scene) ([]fragment, error)
 }
 
 // kept returns the pages that are kept up to date, by their names.
 func (p *Pages) kept() map[string]kept {
-	return map[string]kept{"overview": p.overviewKept()}
+	return map[string]kept{"overview": p.overviewKept(), "group": p.groupKept()}
 }
 
 // follow answers with server-sent events: the pieces of a page that have changed, as JSON
@@ -74,6 +76,9 @@ func (p *Pages) follow(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer p.live.leave(one)
+	if page.details != nil {
+		p.live.detail(one, page.details)
+	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no") // proxies in front are not to collect it
 	t := &teller{to: w, control: http.NewResponseController(w), sent: map[string][sha256.Size]byte{}}

@@ -31,7 +31,14 @@ type shared struct {
 	token   string
 	scene   *model.Scene // nil before the first round
 	viewers map[*viewer]struct{}
+	// begin starts work that ends with the room, with its token; due is a mark for the one that
+	// asks for details, nil where nobody needs any.
+	begin func(work func(context.Context))
+	due   chan struct{}
 }
+
+// detailer asks for what the events of a room do not tell, when that is due for a scene.
+type detailer func(ctx context.Context, at room, scene *model.Scene) (*model.GroupDetails, error)
 
 // viewer is one page that is kept up to date. news has room for one mark; it is closed when
 // nothing more will come.
@@ -59,7 +66,9 @@ func (l *live) enter(ctx context.Context, at room, token string, api followAPI) 
 		var following context.Context
 		following, in.cancel = context.WithCancel(context.WithoutCancel(ctx))
 		l.rooms[at] = in
-		go l.run(backend.With(following, func() string { return l.tokenOf(in) }), at, in, api)
+		following = backend.With(following, func() string { return l.tokenOf(in) })
+		in.begin = func(work func(context.Context)) { go work(following) }
+		go l.run(following, at, in, api)
 	}
 	in.token = token
 	one := &viewer{room: at, news: make(chan struct{}, 1)}
@@ -69,6 +78,52 @@ func (l *live) enter(ctx context.Context, at room, token string, api followAPI) 
 		one.news <- struct{}{}
 	}
 	return one, nil
+}
+
+// detail sees to it that details are asked for, once for all viewers of the room.
+func (l *live) detail(one *viewer, ask detailer) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	in := l.rooms[one.room]
+	if in == nil || in.due != nil {
+		return
+	}
+	in.due = make(chan struct{}, 1)
+	in.due <- struct{}{}
+	in.begin(func(ctx context.Context) { l.ask(ctx, one.room, in, ask) })
+}
+
+// ask asks for details whenever they are due, until the room is closed. What fails is tried
+// again with the next round.
+func (l *live) ask(ctx context.Context, at room, in *shared, ask detailer) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-in.due:
+		}
+		scene := l.sceneOf(in)
+		if !scene.DetailsDue() {
+			continue
+		}
+		if details, err := ask(ctx, at, scene); err == nil {
+			l.know(in, details)
+		}
+	}
+}
+
+func (l *live) sceneOf(in *shared) *model.Scene {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return in.scene
+}
+
+// know adds details to the scene and tells the viewers.
+func (l *live) know(in *shared, details *model.GroupDetails) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	in.scene = in.scene.WithDetails(details)
+	in.tell()
 }
 
 // leave ends what enter began. The last one to leave a room closes it.
@@ -124,11 +179,22 @@ func (l *live) learn(in *shared, update client.Update) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	in.scene = in.scene.Next(update)
+	in.tell()
+	mark(in.due)
+}
+
+// tell marks news for the viewers; the caller holds the lock.
+func (in *shared) tell() {
 	for one := range in.viewers {
-		select {
-		case one.news <- struct{}{}:
-		default: // it has not looked since
-		}
+		mark(one.news)
+	}
+}
+
+// mark leaves a mark unless there is one that was not looked at since, or nobody looks.
+func mark(news chan struct{}) {
+	select {
+	case news <- struct{}{}:
+	default:
 	}
 }
 

@@ -78,6 +78,7 @@ func New(cfg Config, deps Deps) *Pages {
 func (p *Pages) routes(to chi.Router) {
 	to.Get(Root+"/login", p.open(p.login))
 	to.Get(Root, p.show(p.overview))
+	to.Get(Root+"/streams/{stream}/groups/{group}", p.show(p.group))
 }
 
 // ServeHTTP implements http.Handler.
