@@ -23,7 +23,7 @@ func orders() store.Key { return store.Key{Stream: "orders", Group: "workers"} }
 
 func beat(member string, sequence int64) store.Beat {
 	return store.Beat{
-		Member: member, Incarnation: "life-1", Sequence: sequence, RequestID: "r", Detail: []byte("d"), Lease: time.Minute,
+		Member: member, Incarnation: "life-1", Sequence: sequence, RequestID: "r", Detail: []byte("d"), Lease: time.Hour,
 	}
 }
 

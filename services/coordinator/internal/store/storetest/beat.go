@@ -124,7 +124,7 @@ func beatRepeatKeepsLease(t trial) {
 	one := beat("m1", 1)
 	first := touched(t, store.Touch{Key: orders(), Version: version, Beats: []store.Beat{one}})
 	t.Pass(t.T, 5*time.Millisecond)
-	one.Lease = time.Hour
+	one.Lease = 2 * lifetime
 	second := touched(t, store.Touch{Key: orders(), Version: version, Beats: []store.Beat{one}})
 	require.Greater(t, second.Clock, first.Clock)
 	require.Equal(t, first.Deadlines, second.Deadlines)

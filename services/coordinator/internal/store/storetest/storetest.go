@@ -67,8 +67,8 @@ func Run(t *testing.T, open func(t *testing.T) Harness) {
 	}
 }
 
-// lifetime is a member lease that does not run out during a test.
-const lifetime = time.Minute
+// lifetime is a member lease that does not run out during a test, however slow the machine.
+const lifetime = time.Hour
 
 func orders() store.Key { return store.Key{Stream: "orders", Group: "workers"} }
 
