@@ -9,6 +9,7 @@ require (
 	github.com/redis-stream-coordinator/rsc/services/admin-gateway v0.0.0
 	github.com/redis-stream-coordinator/rsc/services/coordinator v0.0.0
 	github.com/redis-stream-coordinator/rsc/services/monitor v0.0.0
+	github.com/redis-stream-coordinator/rsc/web v0.0.0
 	github.com/redis/go-redis/v9 v9.23.0
 	github.com/schollz/progressbar/v3 v3.19.1
 	github.com/spf13/cobra v1.10.2
@@ -17,6 +18,7 @@ require (
 	go.opentelemetry.io/otel/trace v1.47.0
 	go.opentelemetry.io/proto/otlp v1.11.0
 	go.uber.org/goleak v1.3.0
+	go.yaml.in/yaml/v3 v3.0.5
 	golang.org/x/term v0.48.0
 	pgregory.net/rapid v1.3.0
 )
@@ -41,6 +43,7 @@ require (
 )
 
 require (
+	github.com/a-h/templ v0.3.1118 // indirect
 	github.com/alicebob/miniredis/v2 v2.40.0 // indirect
 	github.com/cenkalti/backoff/v5 v5.0.3 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
@@ -63,7 +66,6 @@ require (
 	go.opentelemetry.io/otel/log v1.47.0 // indirect
 	go.opentelemetry.io/otel/metric v1.47.0 // indirect
 	go.uber.org/atomic v1.12.0 // indirect
-	go.yaml.in/yaml/v3 v3.0.5 // indirect
 	golang.org/x/crypto v0.59.0 // indirect
 	golang.org/x/net v0.62.0 // indirect
 	golang.org/x/sys v0.50.0 // indirect
@@ -84,3 +86,5 @@ replace github.com/redis-stream-coordinator/rsc/services/standalone => ../servic
 replace github.com/redis-stream-coordinator/rsc/services/admin-gateway => ../services/admin-gateway
 
 replace github.com/redis-stream-coordinator/rsc/services/monitor => ../services/monitor
+
+replace github.com/redis-stream-coordinator/rsc/web => ../web

@@ -12,6 +12,7 @@ require (
 	github.com/redis-stream-coordinator/rsc/services/admin-gateway v0.0.0
 	github.com/redis-stream-coordinator/rsc/services/coordinator v0.0.0
 	github.com/redis-stream-coordinator/rsc/services/monitor v0.0.0
+	github.com/redis-stream-coordinator/rsc/web v0.0.0
 	github.com/redis/go-redis/v9 v9.23.0
 	github.com/spf13/cobra v1.10.2
 	github.com/stretchr/testify v1.12.1
@@ -19,6 +20,7 @@ require (
 )
 
 require (
+	github.com/a-h/templ v0.3.1118 // indirect
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/cenkalti/backoff/v5 v5.0.3 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
@@ -80,3 +82,5 @@ replace github.com/redis-stream-coordinator/rsc/services/coordinator => ../coord
 replace github.com/redis-stream-coordinator/rsc/services/admin-gateway => ../admin-gateway
 
 replace github.com/redis-stream-coordinator/rsc/services/monitor => ../monitor
+
+replace github.com/redis-stream-coordinator/rsc/web => ../../web

@@ -128,6 +128,7 @@ func (s *scraped) scrape() {
 		": 15s", ": "+scrapedEvery, ": 10s", ": "+scrapedEvery, "- rules/*.yml", "- "+rules+"/*.yml",
 		"localhost:9081", strings.Join(s.metricsPorts["rsc-coordinator"], ", "), "localhost:9080", strings.Join(s.metricsPorts["rsc-gateway"], ", "),
 		"localhost:9082", strings.Join(s.metricsPorts["rsc-monitor"], ", "),
+		"localhost:9083", "", // the scene has no console
 	).Replace(string(text))
 	file := filepath.Join(s.t.TempDir(), "prometheus.yml")
 	writeSettings(s.t, file, config)

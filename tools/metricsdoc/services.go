@@ -10,6 +10,7 @@ import (
 	gateway "github.com/redis-stream-coordinator/rsc/services/admin-gateway/app"
 	coordinator "github.com/redis-stream-coordinator/rsc/services/coordinator/app"
 	monitor "github.com/redis-stream-coordinator/rsc/services/monitor/app"
+	console "github.com/redis-stream-coordinator/rsc/web/app"
 )
 
 // service is one with the metrics that it registers.
@@ -41,6 +42,10 @@ func services(ctx context.Context) ([]service, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a monitor: %w", errors.Join(err, inner.Close(ctx), door.Close(ctx)))
 	}
+	pages, err := console.New(ctx, console.DefaultConfig(), console.Deps{Keys: door.Keys()})
+	if err != nil {
+		return nil, fmt.Errorf("make a console: %w", errors.Join(err, inner.Close(ctx), door.Close(ctx), beside.Close(ctx)))
+	}
 	var found []service
 	var errs []error
 	for _, of := range []struct {
@@ -50,6 +55,7 @@ func services(ctx context.Context) ([]service, error) {
 		{"Coordinator", "metrics-listen, :9081", inner},
 		{"Gateway", "gateway.metrics-listen, :9080", door},
 		{"Monitor", "monitor.metrics-listen, :9082", beside},
+		{"Console", "web.metrics-listen, :9083", pages},
 	} {
 		metrics, err := registered(of.part.Metrics())
 		found = append(found, service{of.name, of.place, metrics})

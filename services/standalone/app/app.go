@@ -1,6 +1,6 @@
-// Package app runs the suite in one process: the gateway, a coordinator and a monitor behind
-// it, its own Redis where none is given, and traffic to look at. Another program may run it
-// too.
+// Package app runs the suite in one process: the gateway, a coordinator, a monitor and the web
+// console behind it, its own Redis where none is given, and traffic to look at. Another program
+// may run it too.
 package app
 
 import (

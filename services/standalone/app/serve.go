@@ -11,13 +11,12 @@ import (
 
 	"github.com/redis-stream-coordinator/rsc/libs/telemetry"
 	gateway "github.com/redis-stream-coordinator/rsc/services/admin-gateway/app"
-	coordinator "github.com/redis-stream-coordinator/rsc/services/coordinator/app"
-	monitor "github.com/redis-stream-coordinator/rsc/services/monitor/app"
 )
 
-// suite is the gateway with the coordinator and the monitor behind it, while they serve.
+// suite is the gateway with the coordinator, the monitor and the console behind it, while they
+// serve.
 type suite struct {
-	gateway, coordinator, monitor *server
+	gateway, coordinator, monitor, console *server
 
 	metrics *telemetry.Server // nil without a metrics port
 }
@@ -29,70 +28,37 @@ func serve(ctx context.Context, o Options, rdb redis.UniversalClient) (*suite, e
 	if err != nil {
 		return nil, err
 	}
-	cfg.Gateway.Gateway.Coordinators = []string{urlOf(at.inner)}
-	cfg.Gateway.Gateway.Monitor, cfg.Monitor.Monitor.Coordinator = urlOf(at.watcher), urlOf(at.inner)
-	door, err := gateway.New(ctx, cfg.Gateway, gateway.Deps{Logger: o.Log, Redis: rdb, AuditOut: o.Out})
+	at.introduce(&cfg)
+	p, err := assemble(ctx, o, cfg, rdb)
 	if err != nil {
 		return nil, errors.Join(err, at.close())
 	}
-	behind, err := coordinator.New(ctx, cfg.Coordinator, coordinator.Deps{Logger: o.Log, Keys: door.Keys()})
-	if err != nil {
-		return nil, errors.Join(err, door.Close(ctx), at.close())
-	}
-	beside, err := monitor.New(ctx, cfg.Monitor, monitor.Deps{Logger: o.Log, Keys: door.Keys()})
-	if err != nil {
-		return nil, errors.Join(err, behind.Close(ctx), door.Close(ctx), at.close())
-	}
 	s := &suite{
-		coordinator: start(ctx, at.inner, behind.Serve),
-		monitor:     start(ctx, at.watcher, beside.Serve),
-		gateway:     start(ctx, at.outer, door.Serve),
+		coordinator: start(ctx, at.coordinator, p.coordinator.Serve),
+		monitor:     start(ctx, at.monitor, p.monitor.Serve),
+		console:     start(ctx, at.console, p.console.Serve),
+		gateway:     start(ctx, at.gateway, p.gateway.Serve),
 	}
-	fmt.Fprintf(o.Out, "standalone: API on %s%s, described at %s/docs\n", s.gateway.url, cfg.Gateway.API.BasePath, s.gateway.url)
-	fmt.Fprintf(o.Out, "standalone: coordinator on %s, changes through the gateway only\n", s.coordinator.url)
-	fmt.Fprintf(o.Out, "standalone: monitor on %s, it looks every %v\n", s.monitor.url, cfg.Monitor.Observe.Interval)
-	s.metrics = measure(ctx, o, telemetry.Handler(door.Metrics(), behind.Metrics(), beside.Metrics()))
-	introduceUsers(o, cfg)
+	s.introduce(o, cfg)
+	s.metrics = measure(ctx, o, telemetry.Handler(p.gateway.Metrics(), p.coordinator.Metrics(), p.monitor.Metrics(), p.console.Metrics()))
 	return s, nil
 }
 
-// listeners are where the parts listen.
-type listeners struct{ inner, watcher, outer net.Listener }
-
-func listenAll(ctx context.Context, cfg Settings) (at listeners, err error) {
-	if at.inner, err = listen(ctx, cfg.Coordinator.Listen, "choose another one with RSC_LISTEN"); err != nil {
-		return at, err
-	}
-	if at.watcher, err = listen(ctx, cfg.Monitor.Monitor.Listen, "choose another one with RSC_MONITOR_LISTEN"); err != nil {
-		return at, errors.Join(err, at.inner.Close())
-	}
-	if at.outer, err = listen(ctx, cfg.Gateway.Gateway.Listen, "choose another address with --addr"); err != nil {
-		return at, errors.Join(err, at.inner.Close(), at.watcher.Close())
-	}
-	return at, nil
+// introduce says where the parts are, and how to log in where everybody knows.
+func (s *suite) introduce(o Options, cfg Settings) {
+	fmt.Fprintf(o.Out, "standalone: API on %s%s, described at %s/docs\n", s.gateway.url, cfg.Gateway.API.BasePath, s.gateway.url)
+	fmt.Fprintf(o.Out, "standalone: console on %s/console%s\n", s.gateway.url, knownLogin(cfg.Gateway.API))
+	fmt.Fprintf(o.Out, "standalone: coordinator on %s, changes through the gateway only\n", s.coordinator.url)
+	fmt.Fprintf(o.Out, "standalone: monitor on %s, it looks every %v\n", s.monitor.url, cfg.Monitor.Observe.Interval)
 }
 
-func (l listeners) close() error {
-	return errors.Join(l.inner.Close(), l.watcher.Close(), l.outer.Close())
-}
-
-func urlOf(listener net.Listener) string { return "http://" + listener.Addr().String() }
-
-// introduceUsers says how to log in where everybody knows.
-func introduceUsers(o Options, cfg Settings) {
-	api := cfg.Gateway.API
+// knownLogin is the login of development mode, empty where users have passwords of their own.
+func knownLogin(api gateway.API) string {
 	none := len(api.Users) == 0 && api.AdminPassword == ""
 	if api.Dev && (none || api.AdminPassword == gateway.DefaultPassword) {
-		fmt.Fprintf(o.Out, "standalone: development mode, log in as %s with the password %q\n", api.AdminUsername, gateway.DefaultPassword)
+		return fmt.Sprintf(", log in as %s with the password %q (development mode)", api.AdminUsername, gateway.DefaultPassword)
 	}
-}
-
-func listen(ctx context.Context, address, advice string) (net.Listener, error) {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
-	if err != nil {
-		return nil, fmt.Errorf("listen on %s: %w; %s", address, err, advice)
-	}
-	return listener, nil
+	return ""
 }
 
 // ended is closed when a part has ended, which it should not by itself.
@@ -104,14 +70,17 @@ func (s *suite) ended() <-chan struct{} {
 		case <-s.gateway.ended:
 		case <-s.coordinator.ended:
 		case <-s.monitor.ended:
+		case <-s.console.ended:
 		}
 	}()
 	return either
 }
 
-// stop ends the parts, the outer one first.
+// stop ends the parts, the outer one first: it takes nothing new from then on. Streams of events
+// that pass it end where they come from, so console and monitor do not wait for it.
 func (s *suite) stop(ctx context.Context) error {
-	err := errors.Join(s.gateway.stop(), s.monitor.stop(), s.coordinator.stop())
+	s.gateway.cancel()
+	err := errors.Join(s.console.stop(), s.monitor.stop(), s.gateway.stop(), s.coordinator.stop())
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	return errors.Join(err, s.metrics.Close(ending))

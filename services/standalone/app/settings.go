@@ -10,6 +10,7 @@ import (
 	gateway "github.com/redis-stream-coordinator/rsc/services/admin-gateway/app"
 	coordinator "github.com/redis-stream-coordinator/rsc/services/coordinator/app"
 	monitor "github.com/redis-stream-coordinator/rsc/services/monitor/app"
+	console "github.com/redis-stream-coordinator/rsc/web/app"
 )
 
 // Settings are those of the parts, with other defaults: everything listens on the loopback
@@ -19,6 +20,7 @@ type Settings struct {
 	Coordinator coordinator.Config
 	Gateway     gateway.Config
 	Monitor     monitor.Config
+	Console     console.Config
 }
 
 // LoadSettings reads the settings of all parts from one file and environment. The error
@@ -28,9 +30,10 @@ func LoadSettings(file string, environ []string) (Settings, error) {
 	inner, err := config.Load(inner(defaults.Coordinator), config.Source{File: file, Environ: environ, Ignore: coordinator.OtherSections()})
 	outer, err2 := config.Load(outer(defaults.Gateway), config.Source{File: file, Environ: environ, Ignore: gateway.OtherSections()})
 	watcher, err3 := config.Load(watcher(defaults.Monitor), config.Source{File: file, Environ: environ, Ignore: monitor.OtherSections()})
+	pages, err4 := config.Load(defaults.Console, config.Source{File: file, Environ: environ, Ignore: console.OtherSections()})
 	return Settings{
-		Coordinator: coordinator.Config(inner), Gateway: gateway.Config(outer), Monitor: monitor.Config(watcher),
-	}, errors.Join(err, err2, err3)
+		Coordinator: coordinator.Config(inner), Gateway: gateway.Config(outer), Monitor: monitor.Config(watcher), Console: pages,
+	}, errors.Join(err, err2, err3, err4)
 }
 
 // inner, outer and watcher are settings in which nothing need be said about Redis.
@@ -60,26 +63,29 @@ func (w watcher) Validate() error {
 
 // DefaultSettings returns the settings that hold where nothing else is said.
 func DefaultSettings() Settings {
-	s := Settings{Coordinator: coordinator.DefaultConfig(), Gateway: gateway.DefaultConfig(), Monitor: monitor.DefaultConfig()}
+	s := Settings{
+		Coordinator: coordinator.DefaultConfig(), Gateway: gateway.DefaultConfig(), Monitor: monitor.DefaultConfig(), Console: console.DefaultConfig(),
+	}
 	s.Coordinator.Listen = "127.0.0.1:0"
-	s.Monitor.Monitor.Listen = "127.0.0.1:0"
+	s.Monitor.Monitor.Listen, s.Console.Web.Listen = "127.0.0.1:0", "127.0.0.1:0"
 	s.Monitor.Observe.Interval = time.Second // one small Redis does not mind, and people look at it
 	s.Gateway.Gateway.Listen = "127.0.0.1:8080"
 	// All parts have one metrics port; see Options.
-	s.Coordinator.MetricsListen, s.Monitor.Monitor.MetricsListen, s.Gateway.Gateway.MetricsListen = "", "", ""
+	s.Coordinator.MetricsListen, s.Gateway.Gateway.MetricsListen = "", ""
+	s.Monitor.Monitor.MetricsListen, s.Console.Web.MetricsListen = "", ""
 	s.Gateway.API.Dev = true
 	s.Gateway.API.SecureCookies = false
 	s.Gateway.Audit.Sink = gateway.SinkRedis
 	s.Coordinator.Redis, s.Gateway.Redis, s.Monitor.Redis = settings.Redis{}, settings.Redis{}, settings.Redis{}
 	// The screen belongs to the demo.
-	s.Coordinator.Log.Level, s.Gateway.Log.Level, s.Monitor.Log.Level = "warn", "warn", "warn"
+	s.Coordinator.Log.Level, s.Gateway.Log.Level, s.Monitor.Log.Level, s.Console.Log.Level = "warn", "warn", "warn", "warn"
 	return s
 }
 
 // Validate reports every problem of all parts.
 func (s Settings) Validate() error {
 	s = s.resolved()
-	return errors.Join(s.Coordinator.Validate(), s.Gateway.Validate(), s.Monitor.Validate())
+	return errors.Join(s.Coordinator.Validate(), s.Gateway.Validate(), s.Monitor.Validate(), s.Console.Validate())
 }
 
 // WithRedis returns the settings with the Redis of a URL; user, password and TLS stay where

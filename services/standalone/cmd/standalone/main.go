@@ -24,8 +24,8 @@ const (
 	exitSettings = 2 // the command line or the settings are wrong
 )
 
-const help = `Runs the suite in one process: the gateway on 127.0.0.1:8080, a coordinator behind
-it, a Redis, and a demo that checks itself. The demo publishes 50 records a second to a stream of 4 shards, which three
+const help = `Runs the suite in one process: the gateway on 127.0.0.1:8080, behind it a coordinator,
+a monitor and the web console (at /console), a Redis, and a demo that checks itself. The demo publishes 50 records a second to a stream of 4 shards, which three
 consumers read; one of them leaves and comes back every 30 seconds. Once a second it prints
 
   12s produced 600 handled 598 lag 2 | 0:demo-a 1:demo-b 2:demo-c 3:demo-a
@@ -108,7 +108,7 @@ func (c *command) root() *cobra.Command {
 	flags.BoolVar(&c.options.Demo, "demo", true, "run the demo")
 	flags.DurationVar(&c.options.DemoFor, "demo-for", 0, "end after so long, 0 runs until Ctrl-C")
 	flags.DurationVar(&c.options.DemoCycle, "demo-cycle", 30*time.Second, "how often the third consumer leaves and comes back")
-	flags.StringVar(&c.file, "config", "", "YAML file with settings of the coordinator")
+	flags.StringVar(&c.file, "config", "", "YAML file with settings of all parts")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return settingsError{err} })
 	return root
 }
