@@ -14,7 +14,7 @@ import (
 // or by typing name. It refuses what the plan says would be refused.
 func (s *session) agree(ctx context.Context, c consent, plan *protocol.Plan, t task, name string) error {
 	page := s.notes() // beside the answer when that is for a program
-	if s.output == outputTable {
+	if !s.forPrograms() {
 		page = s.page()
 	}
 	printPlan(page, plan, t)

@@ -17,12 +17,15 @@ import (
 // followInterval is the pause between two looks at a history that is followed.
 const followInterval = time.Second
 
+// eventTime is the form of times of which the milliseconds matter, in UTC.
+const eventTime = "2006-01-02T15:04:05.000Z"
+
 const eventsHelp = `Shows the flight recorder of a group: each change of its structure with its cause, who
 asked for it, and what became of the shards. The history is bounded, and kept for some time
 after the group is deleted.
 
 --follow waits for more until it is interrupted. With --output json it then prints one
-event a line.`
+event a line, with yaml one document each.`
 
 // reading is what of the history is asked for.
 type reading struct {
@@ -119,13 +122,13 @@ func (s *session) followEvents(ctx context.Context, at place, found []protocol.G
 }
 
 func (s *session) stream(events []protocol.GroupEvent) error {
-	if s.output == outputTable {
+	if !s.forPrograms() {
 		page := s.page()
 		printEvents(page, events)
 		return page.Err()
 	}
 	for _, event := range events {
-		if err := show.JSONLine(s.Out, event); err != nil {
+		if err := s.emitNext(event); err != nil {
 			return err
 		}
 	}
@@ -140,7 +143,7 @@ func printEvents(page *show.Page, events []protocol.GroupEvent) {
 }
 
 func eventWords(event protocol.GroupEvent) []string {
-	words := []string{event.At.UTC().Format("2006-01-02T15:04:05.000Z"), "v" + strconv.FormatInt(event.MetadataVersion, 10), string(event.Cause)}
+	words := []string{event.At.UTC().Format(eventTime), "v" + strconv.FormatInt(event.MetadataVersion, 10), string(event.Cause)}
 	if event.Action != nil && string(*event.Action) != string(event.Cause) {
 		words = append(words, string(*event.Action))
 	}

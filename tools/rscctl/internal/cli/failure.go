@@ -26,6 +26,8 @@ type place struct {
 	changes bool
 	// login tells that the command is a login.
 	login bool
+	// monitor tells that the monitor has to answer, through the gateway.
+	monitor bool
 }
 
 // usageError is a command line that the caller has to correct.
@@ -123,7 +125,10 @@ func (s *session) cause(err error) string {
 
 // withoutAnswer is the next step when nobody said what is wrong.
 func (s *session) withoutAnswer(failed *failedError) string {
-	const unsure = "the change may have been made or not, so look before you repeat it"
+	unsure := "the change may have been made or not, so look before you repeat it"
+	if s.key != "" {
+		unsure += "; a gateway makes it once however often you ask it with --idempotency-key " + s.key
+	}
 	const check = "check that a coordinator runs there, or name another one with --coordinator or $RSC_COORDINATOR"
 	interrupted := errors.Is(failed.err, context.Canceled)
 	if known := s.access(codeOf(failed.err), failed.at, 0); known != "" {

@@ -16,12 +16,14 @@ const seeHelp = "  next: see rscctl --help, or --help behind the command\n"
 func TestWrongCommandLinesExitWith2AndAskNothing(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
-		"stream list":                                           `rscctl has no command "stream"; did you mean streams?`,
-		"streams lst":                                           `rscctl streams has no command "lst"; did you mean list?`,
-		"streams describe":                                      "accepts 1 arg(s), received 0",
-		"streams list extra":                                    "unknown command",
-		"streams list --colour":                                 "unknown flag: --colour",
-		"streams list --output yaml":                            `--output is "yaml"; it is table or json`,
+		"stream list":               `rscctl has no command "stream"; did you mean streams?`,
+		"streams lst":               `rscctl streams has no command "lst"; did you mean list?`,
+		"streams describe":          "accepts 1 arg(s), received 0",
+		"streams list extra":        "unknown command",
+		"streams list --colour":     "unknown flag: --colour",
+		"streams list --output xml": `--output is "xml"; it is table, json or yaml`,
+		"repair index --reason r --idempotency-key ''":          "--idempotency-key has 1 to 128 printable",
+		"repair index --reason r --idempotency-key ü":           "--idempotency-key has 1 to 128 printable",
 		"streams list --timeout 0s":                             "--timeout is 0s; it is above 0",
 		"streams list --timeout soon":                           "invalid argument",
 		"streams create orders":                                 "a change needs --reason",

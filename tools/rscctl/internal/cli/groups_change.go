@@ -47,7 +47,7 @@ func (s *session) addGroup(ctx context.Context, at place, request protocol.Creat
 		}
 		return s.planned(plan, t)
 	}
-	group, err := s.admin.CreateGroup(ctx, at.stream, at.group, request)
+	group, err := s.once().CreateGroup(ctx, at.stream, at.group, request)
 	if err != nil {
 		return s.cannot(err, at, "%s", t.doing)
 	}
@@ -71,7 +71,7 @@ func (s *session) groupsDelete() *cobra.Command {
 					return s.admin.PlanDeleteGroup(ctx, stream, group, request)
 				},
 				apply: func(request protocol.DeleteRequest) (any, error) {
-					return s.admin.DeleteGroup(ctx, stream, group, request)
+					return s.once().DeleteGroup(ctx, stream, group, request)
 				},
 			})
 		},

@@ -78,8 +78,8 @@ func (s *session) migrationsWatch() *cobra.Command {
 	return &cobra.Command{
 		Use: "watch STREAM [ID]", Short: "Follow a resharding to its end", Args: cobra.RangeArgs(1, 2),
 		Long: `Follows a resharding to its end, with a progress bar on a terminal, otherwise with a line
-for each change; with --output json each change is one line of JSON. Interrupting it ends
-the watch only: the resharding goes on.
+for each change; with --output json each change is one line of JSON, with yaml a document.
+Interrupting it ends the watch only: the resharding goes on.
 
 The exit code is 0 when the resharding is done, 3 when it was rolled back, and 1 when the
 watch ended before.`,

@@ -52,7 +52,7 @@ func (s *session) rollback(
 		return err
 	}
 	at.changes = true
-	m, err := s.admin.Rollback(ctx, at.stream, at.group, at.id, request)
+	m, err := s.once().Rollback(ctx, at.stream, at.group, at.id, request)
 	if err != nil {
 		return s.cannot(err, at, "%s", t.doing)
 	}
@@ -89,7 +89,7 @@ while records are unread or pending. The word is kept in the history.`,
 				return err
 			}
 			at.changes = true
-			m, err := s.admin.ConfirmDrain(cmd.Context(), at.stream, at.group, at.id,
+			m, err := s.once().ConfirmDrain(cmd.Context(), at.stream, at.group, at.id,
 				protocol.ConfirmDrainRequest{ShardIndex: &shard, RequestedBy: sign.by, Reason: sign.reason})
 			if err != nil {
 				return s.cannot(err, at, "confirm that shard %d of stream %s is empty", shard, at.stream)

@@ -14,6 +14,10 @@ func nextStep(code protocol.Code, at place) string {
 	if code == protocol.CodeNotFound && at.member != "" {
 		return fmt.Sprintf("list the members with: rscctl members %s %s", at.stream, at.group)
 	}
+	if at.monitor && (code == protocol.CodeNotFound || code == protocol.CodeUpstreamUnavailable || code == protocol.CodeUpstreamFailed) {
+		return "the monitor answers this, through a gateway that knows it: name the gateway with --coordinator or" +
+			" $RSC_COORDINATOR, and start it with --gateway-monitor"
+	}
 	switch code {
 	case protocol.CodeStreamAlreadyExists:
 		return fmt.Sprintf("look at it with: rscctl streams describe %s", at.stream)

@@ -9,11 +9,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redis-stream-coordinator/rsc/libs/auth"
+	"github.com/redis-stream-coordinator/rsc/tools/rscctl/internal/show"
 )
 
 const hashHelp = `Prints the argon2id hash of a password, for password-hash of a user in the settings of the
 gateway. It asks for the password twice at a terminal, and reads one line of its input
 elsewhere. The password is neither shown nor sent anywhere.`
+
+// hashed is what rscctl hash-password answers.
+type hashed struct {
+	PasswordHash string `json:"passwordHash"`
+}
 
 func (s *session) hashPassword() *cobra.Command {
 	return &cobra.Command{
@@ -31,10 +37,7 @@ func (s *session) hashPassword() *cobra.Command {
 			if err != nil {
 				return ended(exitFailed, "no hash was made: %v", err)
 			}
-			if _, err := fmt.Fprintln(s.Out, hash); err != nil {
-				return fmt.Errorf("print the hash: %w", err)
-			}
-			return nil
+			return s.emit(hashed{hash}, func(page *show.Page) { page.Line("%s", hash) })
 		},
 	}
 }

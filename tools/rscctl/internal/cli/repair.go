@@ -41,7 +41,7 @@ func (s *session) repairBarrier() *cobra.Command {
 				return err
 			}
 			at.changes = true
-			group, err := s.admin.Barrier(cmd.Context(), at.stream, at.group,
+			group, err := s.once().Barrier(cmd.Context(), at.stream, at.group,
 				protocol.BarrierRequest{RequestedBy: sign.by, Reason: sign.reason, Close: closing})
 			if err != nil {
 				return s.cannot(err, at, "change the barrier of group %s of stream %s", at.group, at.stream)
@@ -76,7 +76,7 @@ that runs joins again by itself, so stop the process too if it is to stay out.`,
 				return err
 			}
 			at, member := place{stream: args[0], group: args[1], member: args[2], changes: true}, args[2]
-			group, err := s.admin.Fence(cmd.Context(), at.stream, at.group, member,
+			group, err := s.once().Fence(cmd.Context(), at.stream, at.group, member,
 				protocol.FenceRequest{RequestedBy: sign.by, Reason: sign.reason})
 			if err != nil {
 				return s.cannot(err, at, "fence member %s of group %s of stream %s", member, at.group, at.stream)
@@ -100,7 +100,7 @@ group. Use it when a stream or group answers by its name and is missing in the l
 			if err != nil {
 				return err
 			}
-			found, err := s.admin.RepairIndex(cmd.Context(),
+			found, err := s.once().RepairIndex(cmd.Context(),
 				protocol.RepairIndexRequest{RequestedBy: sign.by, Reason: sign.reason})
 			if err != nil {
 				return s.cannot(err, place{changes: true}, "repair the index")

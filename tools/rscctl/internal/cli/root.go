@@ -39,6 +39,8 @@ command line is wrong, and 3 when a resharding that was followed ended ROLLED_BA
 const rootExamples = `  rscctl streams create orders --shards 4 --group billing --reason "new service"
   rscctl streams scale orders 8 --reason "more load" --watch
   rscctl shards orders billing
+  rscctl lag orders billing --watch
+  rscctl plan -f streams.yaml
   rscctl events orders billing --follow
   rscctl login --user ops
   RSC_COORDINATOR=https://gateway.example.com rscctl streams list --output json`
@@ -56,14 +58,18 @@ func (s *session) root() *cobra.Command {
 	flags.StringVarP(&s.coordinator, "coordinator", "c", "",
 		"`URL` of the gateway or coordinator; default $RSC_COORDINATOR, else "+defaultCoordinator)
 	flags.StringVar(&s.tokenFile, "token-file", "", "`file` with a token; default $RSC_TOKEN, else the login that is kept")
-	flags.StringVarP(&s.output, "output", "o", outputTable, "table for people, json for programs: the API's answer")
+	flags.StringVarP(&s.output, "output", "o", outputTable, "table for people, json or yaml for programs: the API's answer")
 	flags.DurationVar(&s.timeout, "timeout", defaultTimeout, "how long one request may take")
 	flags.StringVar(&s.requestedBy, "requested-by", "", "`name` of who asks for a change; default $USER")
+	flags.StringVar(&s.key, "idempotency-key", "",
+		"`key` under which a gateway makes a change once, however often it is asked; default a new one")
 	flags.StringVar(&s.reason, "reason", "", "why a change is made; every change needs one")
 	root.AddCommand(
-		s.streams(), s.groups(), s.members(), s.shards(), s.events(), s.migrations(), s.repair(), s.audit(),
+		s.streams(), s.groups(), s.members(), s.shards(), s.lag(), s.messages(), s.events(), s.migrations(), s.repair(), s.audit(),
 		s.health(), s.version(), s.login(), s.logout(), s.hashPassword(),
 	)
+	s.completions(root)
+	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(outputs(), cobra.ShellCompDirectiveNoFileComp))
 	return root
 }
 

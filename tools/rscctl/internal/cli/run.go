@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,6 +22,7 @@ import (
 const (
 	outputTable = "table"
 	outputJSON  = "json"
+	outputYAML  = "yaml"
 )
 
 // connectTimeout bounds the making of a connection.
@@ -32,6 +34,9 @@ type Terminal struct {
 	Out, Err io.Writer
 	// InTerminal and OutTerminal tell whether a person is at the other end.
 	InTerminal, OutTerminal bool
+	// Size returns how many columns and lines the output's terminal shows; 0 where nobody knows.
+	// It may be nil.
+	Size func() (columns, lines int)
 	// Env reads an environment variable, "" when it is not set.
 	Env func(name string) string
 	// Secret asks the person at the terminal for what is not shown while it is typed. It
@@ -72,6 +77,7 @@ type session struct {
 	requestedBy string
 	reason      string
 	tokenFile   string
+	key         string // of a change, as given
 
 	credential credential
 	understood bool // the command line is a command's; what fails now is not its fault
@@ -84,8 +90,16 @@ const offline = "offline"
 
 // open checks the global flags and prepares the connection, before any command runs.
 func (s *session) open(cmd *cobra.Command, _ []string) error {
-	if s.output != outputTable && s.output != outputJSON {
-		return usage("--output is %q; it is table or json", s.output)
+	if completing(cmd) {
+		return nil // the flags are not read yet
+	}
+	return s.prepare(cmd)
+}
+
+// prepare is open with the flags read.
+func (s *session) prepare(cmd *cobra.Command) error {
+	if !slices.Contains(outputs(), s.output) {
+		return usage("--output is %q; it is table, json or yaml", s.output)
 	}
 	if s.timeout <= 0 {
 		return usage("--timeout is %s; it is above 0", s.timeout)
@@ -96,6 +110,9 @@ func (s *session) open(cmd *cobra.Command, _ []string) error {
 	if s.admin, err = s.connect(s.bearer); err != nil {
 		// The URL is not repeated: what is wrong with it may be that it holds a password.
 		return usage("--coordinator or $RSC_COORDINATOR: %v; an example is %s", err, defaultCoordinator)
+	}
+	if err := s.checkKey(cmd); err != nil {
+		return err
 	}
 	if cmd.Annotations[offline] == "" {
 		if err := s.findToken(); err != nil {
@@ -121,14 +138,31 @@ func (s *session) connect(source client.TokenSource) (*client.Admin, error) {
 	return c.Admin(), nil
 }
 
+// outputs are the forms of output, that for people first.
+func outputs() []string { return []string{outputTable, outputJSON, outputYAML} }
+
+// forPrograms tells whether the output is for programs.
+func (s *session) forPrograms() bool { return s.output != outputTable }
+
 // emit prints an answer in the form asked for.
 func (s *session) emit(answer any, forPeople func(*show.Page)) error {
-	if s.output == outputJSON {
+	switch s.output {
+	case outputJSON:
 		return show.JSON(s.Out, answer)
+	case outputYAML:
+		return show.YAML(s.Out, answer)
 	}
 	page := s.page()
 	forPeople(page)
 	return page.Err()
+}
+
+// emitNext prints one of several answers for programs: a line of JSON or a document of YAML.
+func (s *session) emitNext(answer any) error {
+	if s.output == outputYAML {
+		return show.YAMLNext(s.Out, answer)
+	}
+	return show.JSONLine(s.Out, answer)
 }
 
 func (s *session) page() *show.Page { return show.NewPage(s.Out, s.colours()) }

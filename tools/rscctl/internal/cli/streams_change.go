@@ -48,7 +48,7 @@ func (s *session) createStream(ctx context.Context, stream string, request proto
 		}
 		return s.planned(plan, t)
 	}
-	created, err := s.admin.CreateStream(ctx, stream, request)
+	created, err := s.once().CreateStream(ctx, stream, request)
 	if err != nil {
 		return s.cannot(err, t.at, "%s", t.doing)
 	}
@@ -96,7 +96,7 @@ func (s *session) streamsDelete() *cobra.Command {
 					return s.admin.PlanDeleteStream(ctx, stream, request)
 				},
 				apply: func(request protocol.DeleteRequest) (any, error) {
-					return s.admin.DeleteStream(ctx, stream, request)
+					return s.once().DeleteStream(ctx, stream, request)
 				},
 			})
 		},

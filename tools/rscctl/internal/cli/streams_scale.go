@@ -65,7 +65,7 @@ func (s *session) scale(
 		return err
 	}
 	t.at.changes = true
-	scaled, err := s.admin.Scale(ctx, stream, request)
+	scaled, err := s.once().Scale(ctx, stream, request)
 	if err != nil {
 		return s.cannot(err, t.at, "%s", t.doing)
 	}

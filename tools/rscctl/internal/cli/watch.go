@@ -59,8 +59,8 @@ func (s *session) onceInARow(makeRoom func()) func(error) {
 
 func (s *session) reporter() reporter {
 	switch {
-	case s.output == outputJSON:
-		return &jsonReporter{s: s}
+	case s.forPrograms():
+		return &programReporter{s: s}
 	case s.OutTerminal:
 		return newBarReporter(s)
 	default:
@@ -68,21 +68,21 @@ func (s *session) reporter() reporter {
 	}
 }
 
-// jsonReporter prints each change as one line.
-type jsonReporter struct {
+// programReporter prints each change as one line or document.
+type programReporter struct {
 	s   *session
 	err error
 }
 
-func (r *jsonReporter) report(m protocol.Migration) {
+func (r *programReporter) report(m protocol.Migration) {
 	if r.err == nil {
-		r.err = show.JSONLine(r.s.Out, m)
+		r.err = r.s.emitNext(m)
 	}
 }
 
-func (r *jsonReporter) clear() {}
+func (r *programReporter) clear() {}
 
-func (r *jsonReporter) stop() error { return r.err }
+func (r *programReporter) stop() error { return r.err }
 
 // lineReporter prints what is new as lines.
 type lineReporter struct {

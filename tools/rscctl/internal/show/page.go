@@ -32,8 +32,20 @@ func (p *Page) Err() error {
 // Line prints one line.
 func (p *Page) Line(format string, args ...any) { p.put(Text(fmt.Sprintf(format, args...)) + "\n") }
 
+// Cut prints one line of at most so many columns, with … for the rest; 0 prints it whole.
+func (p *Page) Cut(columns int, line string) {
+	line = Text(line)
+	if columns > 0 && width(line) > columns {
+		line = string([]rune(line)[:columns-1]) + "…"
+	}
+	p.put(line + "\n")
+}
+
 // Blank prints an empty line.
 func (p *Page) Blank() { p.put("\n") }
+
+// Clear empties the screen of a terminal and begins at its top.
+func (p *Page) Clear() { p.put("\x1b[H\x1b[J") }
 
 // Fields prints names and values in turns, one pair a line, the values below each other.
 func (p *Page) Fields(pairs ...string) {
