@@ -50,7 +50,7 @@ local writes = {
 local unreadable = hear(stored, atBeats, beats, newcomers, now, answer, writes)
 if unreadable then return {'corrupt', unreadable} end
 
-local refused = remember(KEYS[2], ARGV[11], ARGV[3], ARGV[10]) or put(KEYS[1], writes)
+local refused = remember(KEYS[2], ARGV[11], ARGV[3], ARGV[10], now) or put(KEYS[1], writes)
 if refused then return refused end
 for at = atForgotten, atBeats - 1 do
   if not stored[ARGV[at]] then redis.call('HDEL', KEYS[1], ARGV[at]) end

@@ -79,11 +79,12 @@ local function append(events, length, id, revision, event)
 end
 
 -- remember appends an event to the record's history and returns the error when it was
--- refused. Its time is the script's own, since the server's may have moved on during the
--- script; where that is no later id (the clock was set back), the server finds one.
-local function remember(events, length, revision, event)
+-- refused. Its time is now, the reading that the script answers with, since the server's may
+-- move on during the script; where that is no later id (the clock was set back), the server
+-- finds one.
+local function remember(events, length, revision, event, now)
   if event == '' then return end
-  local refused = append(events, length, digits(clock()) .. '-*', revision, event)
+  local refused = append(events, length, digits(now) .. '-*', revision, event)
   if refused then refused = append(events, length, '*', revision, event) end
   if refused and string.find(refused.err, 'WRONGTYPE', 1, true) then return {'corrupt', 'events'} end
   return refused

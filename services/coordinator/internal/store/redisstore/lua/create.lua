@@ -9,7 +9,7 @@ if redis.call('EXISTS', KEYS[1]) == 1 then
   return {'exists'}
 end
 local now = clock()
-local refused = remember(KEYS[2], ARGV[6], '1', ARGV[5]) or put(KEYS[1], {
+local refused = remember(KEYS[2], ARGV[6], '1', ARGV[5], now) or put(KEYS[1], {
   'revision', '1', 'token', ARGV[1], 'schemaVersion', ARGV[2], 'layoutVersion', ARGV[3],
   'aggregate', ARGV[4], 'updatedAt', digits(now), 'servedAt', '0',
 })

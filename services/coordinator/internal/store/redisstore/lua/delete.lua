@@ -4,7 +4,8 @@
 local stored, failed = fetch(KEYS[1], {'revision', 'token'})
 if failed then return failed end
 if stored.revision ~= ARGV[1] or stored.token ~= ARGV[2] then return differs(KEYS[1], stored) end
-remember(KEYS[2], ARGV[5], ARGV[1], ARGV[4])
+local now = clock()
+remember(KEYS[2], ARGV[5], ARGV[1], ARGV[4], now)
 redis.call('DEL', KEYS[1])
 redis.call('PEXPIRE', KEYS[2], ARGV[3])
-return {'ok', clock()}
+return {'ok', now}

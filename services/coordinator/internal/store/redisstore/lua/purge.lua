@@ -10,7 +10,8 @@ else
   if kind ~= 'hash' then return {'conflict', 'type'} end
   if redis.call('HGET', KEYS[1], ARGV[4]) ~= (ARGV[5] or false) then return {'conflict', ARGV[4]} end
 end
-remember(KEYS[2], ARGV[3], '0', ARGV[2])
+local now = clock()
+remember(KEYS[2], ARGV[3], '0', ARGV[2], now)
 redis.call('DEL', KEYS[1])
 redis.call('PEXPIRE', KEYS[2], ARGV[1])
-return {'ok', clock()}
+return {'ok', now}
