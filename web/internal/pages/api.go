@@ -12,6 +12,8 @@ import (
 type API interface {
 	overviewAPI
 	followAPI
+	scaleAPI
+	migrationAPI
 	groupAPI
 }
 

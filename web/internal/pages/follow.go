@@ -41,13 +41,15 @@ type kept struct {
 	allowed func(ctx context.Context, at room) error
 	// details asks for what the events do not tell; nil where a page needs no more.
 	details detailer
+	// every is after how long the pieces are made again though no event came; 0 is never.
+	every time.Duration
 	// fragments are the pieces for a request, of what there is to see.
 	fragments func(ctx context.Context, r *http.Request, scene *model.Scene) ([]fragment, error)
 }
 
 // kept returns the pages that are kept up to date, by their names.
 func (p *Pages) kept() map[string]kept {
-	return map[string]kept{"overview": p.overviewKept(), "group": p.groupKept()}
+	return map[string]kept{"overview": p.overviewKept(), "group": p.groupKept(), "migration": p.migrationKept()}
 }
 
 // follow answers with server-sent events: the pieces of a page that have changed, as JSON
@@ -91,10 +93,13 @@ func (p *Pages) tell(ctx context.Context, r *http.Request, t *teller, one *viewe
 	if err := t.write(fmt.Appendf(nil, "retry: %d\n\n", liveRetry)); err != nil {
 		return err
 	}
+	again, stop := ticks(page.every)
+	defer stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
+		case <-again:
 		case _, more := <-one.news:
 			if !more {
 				return nil
@@ -112,6 +117,15 @@ func (p *Pages) tell(ctx context.Context, r *http.Request, t *teller, one *viewe
 			return err
 		}
 	}
+}
+
+// ticks returns a channel that something comes from at an interval, nothing ever for 0.
+func ticks(every time.Duration) (<-chan time.Time, func()) {
+	if every == 0 {
+		return nil, func() {}
+	}
+	ticker := clock.NewTicker(every)
+	return ticker.C, ticker.Stop
 }
 
 // teller writes the pieces of one page, those that differ from what it wrote before.

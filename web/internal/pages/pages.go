@@ -46,6 +46,7 @@ type Pages struct {
 	answers  httpx.Answers
 	verifier *auth.Verifier
 	live     *live
+	looks    *looks
 	handler  http.Handler
 }
 
@@ -55,6 +56,7 @@ func New(cfg Config, deps Deps) *Pages {
 	p := &Pages{
 		cfg: cfg, deps: deps, answers: httpx.NewAnswers(deps.Log),
 		verifier: auth.NewVerifier(deps.Keys, deps.Now, auth.AudienceWeb), live: newLive(cfg.MaxViewers),
+		looks: &looks{},
 	}
 	root := chi.NewRouter()
 	root.Use(httpx.Identify, httpx.AccessLog(deps.Log, levelOf), p.answers.Recover, harden)
@@ -78,6 +80,7 @@ func New(cfg Config, deps Deps) *Pages {
 func (p *Pages) routes(to chi.Router) {
 	to.Get(Root+"/login", p.open(p.login))
 	to.Get(Root, p.show(p.overview))
+	p.reshardings(to)
 	to.Get(Root+"/streams/{stream}/groups/{group}", p.show(p.group))
 }
 

@@ -1,0 +1,67 @@
+package pages
+
+import (
+	"crypto/rand"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/redis-stream-coordinator/rsc/libs/auth"
+	"github.com/redis-stream-coordinator/rsc/libs/client"
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+	"github.com/redis-stream-coordinator/rsc/web/internal/model"
+)
+
+// typedOf reads a form that confirms a change. INVALID_REQUEST for what is no form.
+func typedOf(r *http.Request) (model.Typed, error) {
+	r.Body = http.MaxBytesReader(nil, r.Body, maxForm)
+	if err := r.ParseForm(); err != nil {
+		return model.Typed{}, protocol.Errorf(protocol.CodeInvalidRequest, "the form cannot be read").Because(err)
+	}
+	form := r.PostForm
+	return model.Typed{
+		Word: strings.TrimSpace(form.Get("word")), Reason: strings.TrimSpace(form.Get("reason")), Once: form.Get("once"), Plan: form.Get("plan"),
+	}, nil
+}
+
+// mayChange tells whether it is of use to show a visitor a form; the API decides.
+func mayChange(who visitor) bool { return who.known() && who.principal.Roles.Any(auth.Write) }
+
+// once makes a change under the key of its form: it is carried out once, however often the form is
+// sent (wire contract, Idempotency-Key).
+func once[A any](api scaleAPI, key string, change func(*client.Admin) (A, error)) (A, error) {
+	keyed, err := api.Once(key)
+	if err != nil {
+		var none A
+		return none, err
+	}
+	return change(keyed)
+}
+
+// refusalOf says why a change was not made, beside its form. It returns the error where there is
+// a page for it, as for who may not.
+func refusalOf(err error) (*model.Refusal, int, error) {
+	refusal, refused := errors.AsType[*protocol.Error](err)
+	switch {
+	case errors.Is(err, client.ErrUnauthorized), errors.Is(err, client.ErrForbidden):
+		return nil, 0, err
+	case refused && protocol.FaultOf(refusal.Code).Status == http.StatusNotFound:
+		return nil, 0, err
+	case refused:
+		return model.NewRefusal(refusal.Code, refusal.Message), protocol.FaultOf(refusal.Code).Status, nil
+	case errors.Is(err, client.ErrUnavailable):
+		return model.NoAnswer(), http.StatusServiceUnavailable, nil
+	default:
+		return nil, 0, err
+	}
+}
+
+// renewed returns what was typed with a new key, unless the same form may be sent again: where
+// nobody knows what became of it, or the API keeps no such answer.
+func renewed(typed model.Typed, refusal *model.Refusal) model.Typed {
+	if refusal.Code == "" || protocol.FaultOf(protocol.Code(refusal.Code)).Retriable {
+		return typed
+	}
+	typed.Once = rand.Text()
+	return typed
+}
