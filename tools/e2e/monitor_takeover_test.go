@@ -32,7 +32,9 @@ func TestAMonitorThatHangsIsFollowedAndNothingIsShownTwice(t *testing.T) {
 	thaw(t, s.monitors[first].process)
 	before := rounds(s.at(ports[first]))
 	require.NotEmpty(t, before)
+	began := time.Now()
 	for made := 0; made < 5; { // until it has made five rounds, which renew a lease
+		require.Less(t, time.Since(began), 2*patience, "it makes rounds")
 		s.requireShownOnce()
 		if now := rounds(s.at(ports[first])); now != "" && now != before {
 			before = now
