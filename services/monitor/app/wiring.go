@@ -38,8 +38,9 @@ func (a *App) wire() error {
 		BasePath: a.cfg.API.BasePath, KeyPrefix: a.cfg.Store.KeyPrefix, Build: settings.Build(),
 	}, httpapi.Deps{
 		Source: a.board, Messages: reader{messages.NewReader(a.redis)}, Feed: a.board.feed, Health: a.board,
-		Coordinator: asked, Mutations: mutations.NewReader(a.redis, a.cfg.Store.KeyPrefix),
-		Guard: httpapi.NewGuard(a.keys, a.cfg.API.Dev, clock.Now), Gate: a.gate, Tracing: a.tracing, Log: a.log,
+		Coordinator: asked,
+		Mutations:   mutations.NewKept(mutations.NewReader(a.redis, a.cfg.Store.KeyPrefix), a.cfg.Observe.Interval, clock.Now),
+		Guard:       httpapi.NewGuard(a.keys, a.cfg.API.Dev, clock.Now), Gate: a.gate, Tracing: a.tracing, Log: a.log,
 	})
 	return nil
 }
