@@ -1,7 +1,6 @@
 package model
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -38,8 +37,10 @@ type Group struct {
 	Members       MemberList
 	Timeline      Timeline
 	Changes       ChangeList
-	// Gone says why there is nothing to show, empty where there is.
-	Gone string
+	// Gone says why there is nothing to show, empty where there is. Waiting tells that not all is
+	// known yet of what there will be.
+	Gone    string
+	Waiting bool
 	// Missing says what could not be asked for.
 	Missing []string
 }
@@ -53,7 +54,6 @@ type groupMaker struct {
 	query   GroupQuery
 	root    string
 	members map[string]*protocol.MemberMetadata
-	shards  []protocol.GrafanaShardRow
 	// changed is when a shard got its present owner, or the one it has to get.
 	changed map[int]protocol.Timestamp
 }
@@ -63,15 +63,19 @@ func NewGroup(scene *Scene, query GroupQuery, root string) Group {
 	m := &groupMaker{scene: scene, query: query, root: root, group: scene.Group, details: scene.Details}
 	page := Group{Query: query, Address: m.address(query), Live: m.live()}
 	row, found := scene.Groups[protocol.GroupName{StreamPrefix: query.Stream, ConsumerGroup: query.Group}]
-	if !found || m.group == nil {
+	switch {
+	case !found:
 		page.Gone = m.gone()
+		return page
+	case m.group == nil: // of a connection that has just begun
+		page.Waiting = true
 		return page
 	}
 	if m.details == nil {
 		m.details = &GroupDetails{At: scene.At}
 	}
 	m.row = row
-	m.learn()
+	m.changed = changedIn(m.details.Events)
 	page.Head, page.Problems = m.head(), m.problems()
 	page.Shards, page.Members = m.shardMap(), m.memberList()
 	page.Timeline = NewTimeline(m.details.Events, row.State == protocol.GroupStable)
@@ -79,22 +83,26 @@ func NewGroup(scene *Scene, query GroupQuery, root string) Group {
 	return page
 }
 
-func (m *groupMaker) learn() {
-	m.members = make(map[string]*protocol.MemberMetadata, len(m.details.Members))
-	for i := range m.details.Members {
-		m.members[m.details.Members[i].MemberID] = &m.details.Members[i]
-	}
-	m.shards = make([]protocol.GrafanaShardRow, 0, len(m.scene.Shards))
-	for _, row := range m.scene.Shards {
-		m.shards = append(m.shards, row)
-	}
-	slices.SortFunc(m.shards, func(a, b protocol.GrafanaShardRow) int { return a.ShardIndex - b.ShardIndex })
-	m.changed = map[int]protocol.Timestamp{}
-	for _, event := range m.details.Events {
+// changedIn tells when each shard changed last, in events that come oldest first.
+func changedIn(events []protocol.GroupEvent) map[int]protocol.Timestamp {
+	changed := map[int]protocol.Timestamp{}
+	for _, event := range events {
 		for _, shard := range event.Shards {
-			m.changed[shard.Shard] = event.At
+			changed[shard.Shard] = event.At
 		}
 	}
+	return changed
+}
+
+// member returns a member by its id, nil where it is not listed.
+func (m *groupMaker) member(id string) *protocol.MemberMetadata {
+	if m.members == nil { // only needed where a shard changes hands
+		m.members = make(map[string]*protocol.MemberMetadata, len(m.details.Members))
+		for i := range m.details.Members {
+			m.members[m.details.Members[i].MemberID] = &m.details.Members[i]
+		}
+	}
+	return m.members[id]
 }
 
 // gone says why a group cannot be shown.
@@ -104,7 +112,10 @@ func (m *groupMaker) gone() string {
 			return "The coordinator cannot read this group's metadata: " + Words(each.Problem) + ". Reload the page for what can be done."
 		}
 	}
-	return "The monitor no longer sees this group. It may have been deleted; the overview lists what is there."
+	if m.scene.Problem != "" {
+		return "The monitor cannot tell the groups at the moment: " + cut(m.scene.Problem, detailShown)
+	}
+	return "The monitor does not see this group: it was deleted, or not looked at since it was made. The overview lists what is there."
 }
 
 // pairs are the query's values.

@@ -22,8 +22,9 @@ type GroupDetails struct {
 	Version int64
 	Lineage string
 
-	Problems    []protocol.GroupProblem
-	Mutations   *[]protocol.RecentMutation
+	Problems  []protocol.GroupProblem
+	Mutations *[]protocol.RecentMutation
+	// Members are those first that somebody should look at; see SortMembers.
 	Members     []protocol.MemberMetadata
 	Assignments *protocol.AssignmentsResponse
 	// Events are the newest ones, oldest first.
@@ -79,6 +80,7 @@ func SceneOf(group *protocol.MonitoredGroup, rows []protocol.GrafanaShardRow, de
 	for _, row := range rows {
 		scene.Shards[row.ShardIndex] = row
 	}
+	scene.order()
 	for _, problem := range group.Problems {
 		if problem.Problem == protocol.ProblemStructure {
 			scene.Problem = problem.Detail

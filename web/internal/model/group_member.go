@@ -53,21 +53,25 @@ type MemberLine struct {
 
 func (m *groupMaker) memberList() MemberList {
 	list := MemberList{Known: m.details.Members != nil, At: stampOf(m.details.At)}
-	sorted := slices.Clone(m.details.Members)
-	slices.SortFunc(sorted, func(a, b protocol.MemberMetadata) int {
-		_, toneA, _ := memberWords(&a)
-		_, toneB, _ := memberWords(&b)
-		return cmp.Or(cmp.Compare(urgency(toneA), urgency(toneB)), cmp.Compare(a.MemberID, b.MemberID))
-	})
-	sorted, list.Pager = paged(sorted, m.query.Members, linesShown, func(at string) string {
+	shown, pager := paged(m.details.Members, m.query.Members, linesShown, func(at string) string {
 		query := m.query
 		query.Members, _ = strconv.Atoi(at)
 		return m.address(query) + "#members"
 	})
-	for i := range sorted {
-		list.Lines = append(list.Lines, m.memberLine(&sorted[i]))
+	list.Pager = pager
+	for i := range shown {
+		list.Lines = append(list.Lines, m.memberLine(&shown[i]))
 	}
 	return list
+}
+
+// SortMembers puts those first that somebody should look at.
+func SortMembers(members []protocol.MemberMetadata) {
+	slices.SortFunc(members, func(a, b protocol.MemberMetadata) int {
+		_, toneA, _ := memberWords(&a)
+		_, toneB, _ := memberWords(&b)
+		return cmp.Or(cmp.Compare(urgency(toneA), urgency(toneB)), cmp.Compare(a.MemberID, b.MemberID))
+	})
 }
 
 func (m *groupMaker) memberLine(member *protocol.MemberMetadata) MemberLine {

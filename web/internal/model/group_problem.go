@@ -42,7 +42,7 @@ type finder struct {
 func (m *groupMaker) problems() []Problem {
 	f := &finder{groupMaker: m, kinds: map[string]*Problem{}}
 	f.structure()
-	for _, row := range m.shards {
+	for _, row := range m.scene.Rows {
 		f.shard(row)
 	}
 	for i := range m.details.Members {
@@ -112,10 +112,12 @@ func (f *finder) structure() {
 		f.aboutShard(protocol.ProblemLost, shard, "")
 	}
 	if f.group.BarrierUntil != nil {
-		f.about(problemBarrier).Until = stampOf(*f.group.BarrierUntil)
+		barrier := f.about(problemBarrier)
+		barrier.Since, barrier.Until = f.last(protocol.EventCorrection), stampOf(*f.group.BarrierUntil)
 	}
 	if f.row.State == protocol.GroupEmpty {
-		f.about(problemNoMember).Since = f.emptySince()
+		f.about(problemNoMember).Since = f.last(
+			protocol.EventLeave, protocol.EventExpire, protocol.EventSuspend, protocol.EventFenceReport, protocol.EventFenceTimeout)
 		return
 	}
 	for _, shard := range f.group.UnassignedShards {
@@ -123,15 +125,13 @@ func (f *finder) structure() {
 	}
 }
 
-// emptySince is when the last member went, as far as the history tells.
-func (f *finder) emptySince() Stamp {
+// last is when something of the kind happened last, as far as the history tells.
+func (f *finder) last(causes ...protocol.EventCause) Stamp {
 	for _, event := range slices.Backward(f.details.Events) {
-		for _, change := range event.Changes {
-			switch change.Cause {
-			case protocol.EventLeave, protocol.EventExpire, protocol.EventSuspend, protocol.EventFenceReport, protocol.EventFenceTimeout:
-				return stampOf(event.At)
-			default:
-			}
+		if slices.Contains(causes, event.Cause) || slices.ContainsFunc(event.Changes, func(change protocol.EventChange) bool {
+			return slices.Contains(causes, change.Cause)
+		}) {
+			return stampOf(event.At)
 		}
 	}
 	return Stamp{}
@@ -160,32 +160,36 @@ func (f *finder) shard(row protocol.GrafanaShardRow) {
 	}
 	if row.CurrentOwnerMemberIDs == "" && row.TargetOwnerMemberIDs != "" && f.row.State != protocol.GroupEmpty {
 		f.aboutShard(problemUnread, row.ShardIndex, "")
-		f.earlier(f.about(problemUnread), row.ShardIndex)
+		problem := f.about(problemUnread)
+		problem.Since = earlier(problem.Since, stampOf(f.changed[row.ShardIndex]))
 	}
 }
 
-// earlier moves the beginning of a problem back to when a shard changed.
-func (f *finder) earlier(problem *Problem, shard int) {
-	at := stampOf(f.changed[shard])
-	if at.Machine != "" && (problem.Since.Machine == "" || at.Text < problem.Since.Text) {
-		problem.Since = at
+// earlier returns the earlier one of two times that may not be known.
+func earlier(a, b Stamp) Stamp {
+	if a.Machine == "" || b.Machine != "" && b.Text < a.Text {
+		return b
 	}
+	return a
 }
 
 func (f *finder) member(member *protocol.MemberMetadata) {
 	holds := len(member.CurrentAssignment) > 0
 	switch member.State {
 	case protocol.MemberFenced:
-		f.aboutMember(problemFenced, member.MemberID)
+		if problem := f.aboutMember(problemFenced, member.MemberID); problem.Since.Machine == "" {
+			problem.Since = f.last(protocol.EventFenceReport, protocol.EventFenceTimeout)
+		}
 	case protocol.MemberExpired:
 		if holds || member.StateDetail == detailExpired {
-			f.aboutMember(problemExpired, member.MemberID)
+			problem := f.aboutMember(problemExpired, member.MemberID)
+			problem.Since = earlier(problem.Since, stampOf(member.MemberLeaseExpiresAt))
 		}
 	case protocol.MemberActive, protocol.MemberStarting, protocol.MemberLeaving:
 		if len(member.Revoking) > 0 {
 			problem := f.aboutMember(problemOverdue, member.MemberID)
-			if deadline := member.RebalanceDeadlineAt; deadline != nil && (problem.Until.Machine == "" || stampOf(*deadline).Text < problem.Until.Text) {
-				problem.Until = stampOf(*deadline)
+			if member.RebalanceDeadlineAt != nil {
+				problem.Until = earlier(problem.Until, stampOf(*member.RebalanceDeadlineAt))
 			}
 		}
 	default:

@@ -36,10 +36,10 @@ type ShardLine struct {
 }
 
 func (m *groupMaker) shardMap() ShardMap {
-	shown := ShardMap{Total: len(m.shards), All: m.address(GroupQuery{Members: m.query.Members}) + "#shards"}
+	shown := ShardMap{Total: len(m.scene.Rows), All: m.address(GroupQuery{Members: m.query.Members}) + "#shards"}
 	shown.OnlyOpen = m.address(GroupQuery{Open: true, Members: m.query.Members}) + "#shards"
-	rows := make([]protocol.GrafanaShardRow, 0, len(m.shards))
-	for _, row := range m.shards {
+	rows := make([]protocol.GrafanaShardRow, 0, len(m.scene.Rows))
+	for _, row := range m.scene.Rows {
 		open := row.OwnerState != protocol.OwnerCurrent
 		if open {
 			shown.Open++

@@ -55,7 +55,7 @@ func (m *groupMaker) whyNobody(shard int) Why {
 // whyNotGiven is a shard that nobody has and somebody is to have.
 func (m *groupMaker) whyNotGiven(shard int, wanted string) Why {
 	name := owners(wanted)
-	member := m.members[wanted]
+	member := m.member(wanted)
 	switch {
 	case slices.Contains(m.group.LostShards, shard):
 		return Why{Text: "It is missing in Redis. The coordinator makes it again before " + name + " gets it (L12)."}
@@ -78,7 +78,7 @@ func (m *groupMaker) whyNotGiven(shard int, wanted string) Why {
 // whyNotConfirmed is a shard whose new owner has not said yet that it reads.
 func (m *groupMaker) whyNotConfirmed(holder string) Why {
 	why := Why{Text: owners(holder) + " was given it and has to confirm with a heartbeat that it reads."}
-	if member := m.members[holder]; member != nil && !member.MemberLeaseExpiresAt.IsZero() {
+	if member := m.member(holder); member != nil && !member.MemberLeaseExpiresAt.IsZero() {
 		why.Text, why.Until = owners(holder)+" was given it and has to confirm with a heartbeat that it reads; unheard, it loses it", stampOf(member.MemberLeaseExpiresAt)
 		why.Then = "(H3)."
 	}
@@ -95,15 +95,16 @@ func (m *groupMaker) whyHeld(shard int, holder, wanted string) Why {
 		after = "then " + owners(wanted) + " gets it."
 	}
 	name := owners(holder)
-	member := m.members[holder]
+	member := m.member(holder)
 	switch {
 	case strings.Contains(holder, ","):
 		return Why{Text: "More than one member may be reading it: " + name + ". One of them has to stop; " + after}
 	case member == nil:
 		return Why{Text: name + " has to release it; " + after}
 	case !listens(member):
+		words, _, _ := memberWords(member)
 		return Why{
-			Text: name + " is " + strings.ToLower(string(member.State)) + " and may read on until its lease is over at", Until: stampOf(member.MemberLeaseExpiresAt),
+			Text: name + " is " + words + " and may read on until its lease is over at", Until: stampOf(member.MemberLeaseExpiresAt),
 			Then: "(H4); " + after,
 		}
 	}

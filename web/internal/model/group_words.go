@@ -127,12 +127,12 @@ func ofMembers(name string) (ProblemKind, bool) {
 		return ProblemKind{"warn", "No member is alive", "Nobody reads; records wait in their shards.", "Start consumers of this group, or look at why they have ended. The timeline tells when."}, true
 	case problemFenced:
 		return ProblemKind{
-			"bad", "Members were fenced", "They read a shard that was not theirs, or did not release one in time. What else they hold stays blocked until their lease is over (H3, H4).",
+			"warn", "Members were fenced", "They read a shard that was not theirs, or did not release one in time. What else they hold stays blocked until their lease is over (H3, H4).",
 			"They come back by themselves. If it happens again: a handler needs longer than the rebalance timeout, or a client breaks the protocol.",
 		}, true
 	case problemExpired:
 		return ProblemKind{
-			"warn", "Members are no longer heard", "They did not send a heartbeat for a whole lease: they have ended, hang, or are cut off.",
+			"busy", "Members are no longer heard", "They did not send a heartbeat for a whole lease: they have ended, hang, or are cut off.",
 			"Look at these processes. Their shards go to others.",
 		}, true
 	case problemOverdue:

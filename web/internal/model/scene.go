@@ -2,6 +2,7 @@ package model
 
 import (
 	"maps"
+	"slices"
 
 	"github.com/redis-stream-coordinator/rsc/libs/client"
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
@@ -20,6 +21,8 @@ type Scene struct {
 	// Group and Shards are of the one group that is followed; nil and empty otherwise.
 	Group  *protocol.GroupResponse
 	Shards map[int]protocol.GrafanaShardRow
+	// Rows are the shards by index. They are shared by all pages made of the scene.
+	Rows []protocol.GrafanaShardRow
 	// Details are what was asked about the one group besides; nil before it was. Past is what
 	// rounds before told of it, oldest first, at most momentsKept.
 	Details *GroupDetails
@@ -72,6 +75,14 @@ func (s *Scene) learnShards(event *protocol.ShardsEvent) {
 	}
 	for _, gone := range event.Removed {
 		delete(s.Shards, gone)
+	}
+	s.order()
+}
+
+func (s *Scene) order() {
+	s.Rows = make([]protocol.GrafanaShardRow, 0, len(s.Shards))
+	for _, index := range slices.Sorted(maps.Keys(s.Shards)) {
+		s.Rows = append(s.Rows, s.Shards[index])
 	}
 }
 

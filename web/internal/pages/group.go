@@ -32,11 +32,16 @@ func (p *Pages) group(ctx context.Context, r *http.Request, who visitor) (answer
 
 // groupAsked reads the names in a path. What cannot be a name is not there.
 func groupAsked(r *http.Request) (room, error) {
-	var at room
-	var err, errGroup error
-	at.stream, err = url.PathUnescape(chi.URLParam(r, "stream"))
-	at.group, errGroup = url.PathUnescape(chi.URLParam(r, "group"))
-	return at, errors.Join(noSuch(err), noSuch(errGroup), checked(at))
+	at := room{stream: chi.URLParam(r, "stream"), group: chi.URLParam(r, "group")}
+	if r.URL.RawPath != "" { // the router has not decoded them
+		var err, errGroup error
+		at.stream, err = url.PathUnescape(at.stream)
+		at.group, errGroup = url.PathUnescape(at.group)
+		if err = errors.Join(err, errGroup); err != nil {
+			return at, noSuch(err)
+		}
+	}
+	return at, checked(at)
 }
 
 // checked refuses names that no group can have.
@@ -98,7 +103,7 @@ func (p *Pages) groupKept() kept {
 			switch {
 			case page.Gone != "":
 				return []fragment{{"head", view.GroupHead(page)}, {"problems", view.GroupProblems(page)}}, nil
-			case scene.Details == nil: // the page knows more than the first round tells
+			case page.Waiting || scene.Details == nil: // the page knows more than the first round tells
 				return nil, nil
 			}
 			return []fragment{

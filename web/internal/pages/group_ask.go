@@ -107,6 +107,7 @@ func (s asked) details(before *model.GroupDetails) *model.GroupDetails {
 		Problems: s.group.Problems, Mutations: s.group.RecentMutations,
 		Members: s.members, Assignments: s.assigned, Events: s.events,
 	}
+	model.SortMembers(s.members)
 	if s.membersErr != nil {
 		details.Members = before.Members
 		details.Missing = append(details.Missing, "The members could not be asked for: "+textOf(s.membersErr)+".")

@@ -63,7 +63,7 @@ func newConsole(t *testing.T) *console {
 	api, err := backend.New(gateway.URL, protocol.BasePath, nil)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, api.Close()) })
-	c.pages = pages.New(pages.Config{MaxViewers: 4, Build: protocol.VersionResponse{Version: "v1"}}, pages.Deps{
+	c.pages = pages.New(pages.Config{MaxViewers: 64, Build: protocol.VersionResponse{Version: "v1"}}, pages.Deps{
 		API: api, Keys: c.keys, Now: clock.Now, Gate: httpx.NewGate(),
 	})
 	server := httptest.NewServer(c.pages)
