@@ -8,9 +8,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/redis-stream-coordinator/rsc/libs/clock"
 	"github.com/redis-stream-coordinator/rsc/libs/config"
 	"github.com/redis-stream-coordinator/rsc/libs/settings"
 	"github.com/redis-stream-coordinator/rsc/libs/telemetry/tracing"
@@ -90,8 +92,10 @@ func TestTheEndDoesNotWaitForAReceiverInTrouble(t *testing.T) {
 				if late {
 					cancel()
 				}
-				s.Close(ctx) // the test ends by its time limit where this does not
+				begun := clock.Now()
 				s.Close(ctx)
+				s.Close(ctx)
+				require.Less(t, clock.Since(begun), 40*time.Second, "a hung receiver would take more, batch by batch")
 				require.Contains(t, s.log.String(), "traces were lost at the end")
 				s.ask(tracing.Requests{}, well)
 			})

@@ -102,7 +102,10 @@ func TestBrokenTracesAreNotHandedOn(t *testing.T) {
 	} {
 		require.Empty(t, s.handedOn(header...), "%q", header)
 	}
-	for _, state := range []string{strings.Repeat("k=v,", 1000) + "a=b", "no state", "a=b,a=b", "a=b\n"} {
+	full := "k=" + strings.Repeat("v", 200) + ",l=" + strings.Repeat("w", 200) + ",m=" + strings.Repeat("x", 104)
+	require.Len(t, full, 512)
+	require.Equal(t, full, s.handedOn("Traceparent", good, "Tracestate", full).Get("Tracestate"))
+	for _, state := range []string{strings.Repeat("k=v,", 1000) + "a=b", full + "x", "no state", "a=b,a=b", "a=b\n"} {
 		require.Equal(t, http.Header{"Traceparent": {good}}, s.handedOn("Traceparent", good, "Tracestate", state), "%q", state)
 	}
 	require.Equal(t, http.Header{"Traceparent": {good}}, s.handedOn("Traceparent", good, "Tracestate", "a=b", "Tracestate", "c=d"))
