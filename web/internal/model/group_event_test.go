@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/redis-stream-coordinator/rsc/libs/client"
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 	"github.com/redis-stream-coordinator/rsc/web/internal/model"
 )
@@ -90,7 +89,7 @@ func TestWhatWasAskedForSaysHowItEnded(t *testing.T) {
 }
 
 func followed(s *model.Scene, round int64, fresh bool, lag *int64) *model.Scene {
-	return s.Next(client.Update{Fresh: fresh, Groups: &protocol.GroupsEvent{Round: round, At: at(round * 1000), Groups: []protocol.GrafanaGroupRow{
+	return s.Next(model.Update{Fresh: fresh, Groups: &protocol.GroupsEvent{Round: round, At: at(round * 1000), Groups: []protocol.GrafanaGroupRow{
 		{StreamPrefix: "orders", ConsumerGroup: "billing", TotalLag: lag},
 	}}})
 }
@@ -101,19 +100,19 @@ func TestDetailsAreDueWhenTheStructureChangesOrAfterAWhile(t *testing.T) {
 	scene := followed(nil, 1, true, nil)
 	require.False(t, (*model.Scene)(nil).DetailsDue())
 	require.False(t, scene.DetailsDue(), "the structure comes first")
-	scene = scene.Next(client.Update{Group: group})
+	scene = scene.Next(model.Update{Group: group})
 	require.True(t, scene.DetailsDue())
 	scene = scene.WithDetails(&model.GroupDetails{At: scene.At, Version: 4, Lineage: "L1"})
 	require.False(t, scene.DetailsDue())
 	require.False(t, followed(scene, 10, false, nil).DetailsDue())
 	require.True(t, followed(scene, 11, false, nil).DetailsDue(), "ten seconds have gone")
-	require.True(t, scene.Next(client.Update{Group: &protocol.GroupResponse{MetadataVersion: 5, Lineage: "L1"}}).DetailsDue())
-	require.True(t, scene.Next(client.Update{Group: &protocol.GroupResponse{MetadataVersion: 4, Lineage: "L2"}}).DetailsDue())
+	require.True(t, scene.Next(model.Update{Group: &protocol.GroupResponse{MetadataVersion: 5, Lineage: "L1"}}).DetailsDue())
+	require.True(t, scene.Next(model.Update{Group: &protocol.GroupResponse{MetadataVersion: 4, Lineage: "L2"}}).DetailsDue())
 
 	fresh := followed(scene, 12, true, nil)
 	require.NotNil(t, fresh.Details, "a new connection does not make the page forget")
 	require.Nil(t, fresh.Group)
-	gone := scene.Next(client.Update{Groups: &protocol.GroupsEvent{Round: 2, Removed: []protocol.GroupName{{StreamPrefix: "orders", ConsumerGroup: "billing"}}}})
+	gone := scene.Next(model.Update{Groups: &protocol.GroupsEvent{Round: 2, Removed: []protocol.GroupName{{StreamPrefix: "orders", ConsumerGroup: "billing"}}}})
 	require.False(t, gone.DetailsDue(), "nobody asks for what is gone")
 }
 

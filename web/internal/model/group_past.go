@@ -29,7 +29,8 @@ func (s *Scene) remember() {
 	for _, row := range s.Groups {
 		past := make([]Moment, 0, momentsKept)
 		past = append(past, s.Past[max(0, len(s.Past)-momentsKept+1):]...)
-		s.Past = append(past, momentOf(row))
+		past = append(past, momentOf(row))
+		s.Past = past
 	}
 }
 

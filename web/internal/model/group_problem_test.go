@@ -80,7 +80,8 @@ func TestProblemsOfTheStructureAreSaidOnce(t *testing.T) {
 		g.Problems = []protocol.GroupProblem{
 			{Problem: protocol.ProblemStructure, Detail: "the coordinator is away"},
 			{Problem: protocol.ProblemInvariant, Detail: "member x reads 1"},
-			{Problem: protocol.ProblemUnassigned, ShardIndex: new(2)}, {Problem: protocol.ProblemLost, ShardIndex: new(3)},
+			{Problem: protocol.ProblemUnassigned, ShardIndex: new(2)},
+			{Problem: protocol.ProblemLost, ShardIndex: new(3)},
 			{Problem: "NEW_KIND", ShardIndex: new(1), Detail: "something"},
 		}
 		d.Problems = g.Problems

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/redis-stream-coordinator/rsc/libs/client"
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 )
 
@@ -29,8 +28,17 @@ type Scene struct {
 	Past    []Moment
 }
 
+// Update is one event of the monitor. One of Groups, Group and Shards is set.
+type Update struct {
+	// Fresh marks the first event of a connection: what was learnt before is to be forgotten.
+	Fresh  bool
+	Groups *protocol.GroupsEvent
+	Group  *protocol.GroupResponse
+	Shards *protocol.ShardsEvent
+}
+
 // Next returns the scene after an update; s may be nil.
-func (s *Scene) Next(update client.Update) *Scene {
+func (s *Scene) Next(update Update) *Scene {
 	var next Scene
 	switch {
 	case s == nil:

@@ -164,7 +164,7 @@ func (l *live) tokenOf(in *shared) string {
 // viewers are sent away: they come back with tokens of their own.
 func (l *live) run(ctx context.Context, at room, in *shared, api followAPI) {
 	_ = api.Follow(ctx, client.FollowQuery{Stream: at.stream, Group: at.group}, func(update client.Update) error {
-		l.learn(in, update)
+		l.learn(in, model.Update(update))
 		return nil
 	})
 	l.mu.Lock()
@@ -175,7 +175,7 @@ func (l *live) run(ctx context.Context, at room, in *shared, api followAPI) {
 }
 
 // learn makes the next scene of an update and tells the viewers.
-func (l *live) learn(in *shared, update client.Update) {
+func (l *live) learn(in *shared, update model.Update) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	in.scene = in.scene.Next(update)
