@@ -17,6 +17,8 @@ const (
 	exitFailed     = 1
 	exitUsage      = 2
 	exitRolledBack = 3
+	// exitChanges is that of a plan with changes, where --detailed-exitcode asks for it.
+	exitChanges = 4
 )
 
 // place is what a command is about; empty parts are not known.
@@ -67,8 +69,13 @@ func (s *session) end(err error) int {
 	}
 	notes := s.notes()
 	if words, ok := errors.AsType[endedError](err); ok {
-		notes.Line("rscctl: %s", words.message)
+		if words.message != "" {
+			notes.Line("rscctl: %s", words.message)
+		}
 		return words.code
+	}
+	if wrong, ok := wrongFile(err); ok {
+		return s.explainFile(wrong)
 	}
 	if failed, ok := errors.AsType[*failedError](err); ok && !errors.Is(err, protocol.ErrInvalidName) {
 		s.explain(notes, failed)

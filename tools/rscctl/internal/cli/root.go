@@ -34,7 +34,8 @@ plan only.
 Where a command takes STREAM [GROUP], the group may be left out when the stream has one.
 
 The exit code is 0 when all went well, 1 when something was refused or failed, 2 when the
-command line is wrong, and 3 when a resharding that was followed ended ROLLED_BACK.`
+command line or a file is wrong, 3 when a resharding that was followed ended ROLLED_BACK, and
+4 when a plan has changes and --detailed-exitcode is given.`
 
 const rootExamples = `  rscctl streams create orders --shards 4 --group billing --reason "new service"
   rscctl streams scale orders 8 --reason "more load" --watch
@@ -65,7 +66,7 @@ func (s *session) root() *cobra.Command {
 		"`key` under which a gateway makes a change once, however often it is asked; default a new one")
 	flags.StringVar(&s.reason, "reason", "", "why a change is made; every change needs one")
 	root.AddCommand(
-		s.streams(), s.groups(), s.members(), s.shards(), s.lag(), s.messages(), s.events(), s.migrations(), s.repair(), s.audit(),
+		s.streams(), s.groups(), s.members(), s.shards(), s.lag(), s.messages(), s.events(), s.migrations(), s.repair(), s.audit(), s.planFile(), s.applyFile(),
 		s.health(), s.version(), s.login(), s.logout(), s.hashPassword(),
 	)
 	s.completions(root)

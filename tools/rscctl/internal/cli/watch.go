@@ -25,6 +25,16 @@ func (s *session) watch(ctx context.Context, at place, want protocol.MigrationSt
 	opts := client.WatchOptions{OnTrouble: s.onceInARow(shown.clear)}
 	last, err := s.admin.WatchMigrationWith(ctx, at.stream, at.group, at.id, opts, shown.report)
 	printErr := shown.stop()
+	if err == nil && printErr != nil {
+		return printErr
+	}
+	return s.watched(ctx, at, want, last, err)
+}
+
+// watched tells what a watch led to: nil when the resharding ended in the state want.
+func (s *session) watched(
+	ctx context.Context, at place, want protocol.MigrationState, last protocol.Migration, err error,
+) error {
 	switch {
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
 		return ended(exitFailed, "the watch was interrupted; resharding %s goes on. Follow it again with: "+
@@ -32,8 +42,6 @@ func (s *session) watch(ctx context.Context, at place, want protocol.MigrationSt
 	case err != nil:
 		return s.cannot(err, place{stream: at.stream, group: at.group, id: at.id},
 			"follow resharding %s of stream %s, which goes on", at.id, at.stream)
-	case printErr != nil:
-		return printErr
 	case last.State == want:
 		return nil
 	case last.State == protocol.MigrationRolledBack:
