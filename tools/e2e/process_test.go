@@ -83,6 +83,8 @@ func noMetrics(program string) []string {
 	switch program {
 	case "coordinator":
 		return []string{"RSC_METRICS_LISTEN="}
+	case "console":
+		return []string{"RSC_WEB_METRICS_LISTEN="}
 	case "admin-gateway":
 		return []string{"RSC_GATEWAY_METRICS_LISTEN="}
 	default:
