@@ -87,19 +87,19 @@ func NoAnswer() *Refusal {
 
 // changeAdvice says what can be done about the refusal of a change.
 func changeAdvice(code protocol.Code) string {
-	advice := map[protocol.Code]string{
-		protocol.CodeActiveMigrationExists:  "One resharding of a stream at a time: wait until it is over, or roll it back.",
-		protocol.CodeMetadataSyncInProgress: "The members of a group are agreeing on its state, which takes them a lease at most. Try again in some seconds.",
-		protocol.CodeStateVersionConflict:   "Somebody changes the stream at the same time. Try again when that is done.",
-		protocol.CodeMetadataMissing:        "A group of the stream has to be repaired first; its page says how.",
-		protocol.CodeMetadataCorrupt:        "A group of the stream has to be repaired first; its page says how.",
-		protocol.CodeRedisNotConfigured:     "The coordinators run without provisioning: whoever runs them decides that.",
-		protocol.CodeRateLimitExceeded:      "There were too many changes in a short time. Wait a minute and send it again.",
-		protocol.CodeRollbackNotAllowed:     "What is over cannot be undone: scale the stream back instead.",
-		protocol.CodeDrainNotConfirmable:    "Only a shard of which nothing but its lag is in doubt can be confirmed. The resharding shows what keeps it.",
-		protocol.CodeIdempotencyKeyReused:   "This form was sent before with other words, and is not carried out a second time. See first what became of it.",
-		protocol.CodeIdempotencyKeyInUse:    "This form was sent twice, and is being carried out. Send it again to see what became of it.",
-	}[code]
+	advice := map[string]string{
+		string(protocol.CodeActiveMigrationExists):  "One resharding of a stream at a time: wait until it is over, or roll it back.",
+		string(protocol.CodeMetadataSyncInProgress): "The members of a group are agreeing on its state, which takes them a lease at most. Try again in some seconds.",
+		string(protocol.CodeStateVersionConflict):   "Somebody changes the stream at the same time. Try again when that is done.",
+		string(protocol.CodeMetadataMissing):        "A group of the stream has to be repaired first; its page says how.",
+		string(protocol.CodeMetadataCorrupt):        "A group of the stream has to be repaired first; its page says how.",
+		string(protocol.CodeRedisNotConfigured):     "The coordinators run without provisioning: whoever runs them decides that.",
+		string(protocol.CodeRateLimitExceeded):      "There were too many changes in a short time. Wait a minute and send it again.",
+		string(protocol.CodeRollbackNotAllowed):     "What is over cannot be undone: scale the stream back instead.",
+		string(protocol.CodeDrainNotConfirmable):    "Only a shard of which nothing but its lag is in doubt can be confirmed. The resharding shows what keeps it.",
+		string(protocol.CodeIdempotencyKeyReused):   "This form was sent before with other words, and is not carried out a second time. See first what became of it.",
+		string(protocol.CodeIdempotencyKeyInUse):    "This form was sent twice, and is being carried out. Send it again to see what became of it.",
+	}[string(code)]
 	if advice == "" && protocol.FaultOf(code).Retriable {
 		return "Try again in a few seconds; the system page shows which part does not answer."
 	}

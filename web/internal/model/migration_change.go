@@ -64,8 +64,9 @@ func (b Rollback) linked(refusal *Refusal) *Refusal {
 type ConfirmDrain struct {
 	Stream, Group, ID string
 	Back              string
-	// Drain is the shard as it is now; Found tells that the resharding removes it, and May that
+	// Drain is the shard with the index Shard as it is now; Found tells that the resharding removes it, and May that
 	// nothing but its lag speaks against it.
+	Shard      int
 	Drain      DrainLine
 	Found, May bool
 	Confirm    Confirm
@@ -87,7 +88,8 @@ func NewConfirmDrain(of protocol.Migration, query MigrationQuery, shard string, 
 	}
 	for _, drain := range of.Progress.Shards {
 		if strconv.Itoa(drain.ShardIndex) == strings.TrimSpace(shard) {
-			page.Drain, page.Found, page.May = drainLine(drain, query.Group, nil, back), true, confirmable(drain)
+			page.Shard, page.Drain = drain.ShardIndex, drainLine(drain, query.Group, nil, back)
+			page.Found, page.May = true, confirmable(drain)
 		}
 	}
 	return page

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/a-h/templ"
 	"github.com/go-chi/chi/v5"
 
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
@@ -90,13 +91,15 @@ func (p *Pages) migrationKept() kept {
 		fragments: func(ctx context.Context, r *http.Request, scene *model.Scene) ([]fragment, error) {
 			at := roomAsked(r)
 			seen, err := p.looks.look(ctx, watched{at, r.URL.Query().Get("id")}, p.deps.Now, p.deps.API)
-			if err != nil {
-				return nil, err
+			if err != nil { // what was shown stays, with a word on it
+				return []fragment{{"migration-trouble", view.MigrationTrouble(troubleOf(err))}}, ctx.Err()
 			}
 			frame := p.frame(r, p.visitorOf(r), "", "")
 			page := model.NewMigration(*seen, migrationQuery(r, at), scene.Shards, Root)
 			return []fragment{
-				{"migration-head", view.MigrationHead(frame, page)}, {"migration-drains", view.MigrationDrains(frame, page)},
+				{"migration-trouble", templ.NopComponent},
+				{"migration-head", view.MigrationHead(frame, page)},
+				{"migration-drains", view.MigrationDrains(frame, page)},
 			}, nil
 		},
 	}

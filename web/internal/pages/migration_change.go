@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"net/http"
-	"strconv"
 
 	"github.com/go-chi/chi/v5"
 
@@ -119,17 +118,13 @@ func (p *Pages) confirmedDrain(ctx context.Context, r *http.Request, who visitor
 	if err != nil {
 		return answer{}, err
 	}
-	shard, err := strconv.Atoi(page.Drain.Index)
-	if err != nil { // the resharding removes no such shard
-		return p.confirmDrainPage(r, who, page, http.StatusBadRequest), nil
-	}
-	page.Confirm, _ = page.Confirm.Checked()
-	if !page.Confirm.Good() {
+	var good bool
+	if page.Confirm, good = page.Confirm.Checked(); !good || !page.Found {
 		return p.confirmDrainPage(r, who, page, http.StatusBadRequest), nil
 	}
 	_, err = once(p.deps.API, typed.Once, func(api *client.Admin) (*protocol.Migration, error) {
 		return api.ConfirmDrain(ctx, page.Stream, page.Group, page.ID, protocol.ConfirmDrainRequest{
-			ShardIndex: &shard, RequestedBy: who.principal.Name, Reason: typed.Reason,
+			ShardIndex: &page.Shard, RequestedBy: who.principal.Name, Reason: typed.Reason,
 		})
 	})
 	if err != nil {

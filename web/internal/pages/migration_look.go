@@ -34,10 +34,12 @@ type lastLook struct {
 	turn chan struct{}
 	at   time.Time
 	what *protocol.Migration // nil before the first answer
+	err  error               // why the last question got none
 }
 
-// look returns how far a resharding has come, at most lookEvery ago; one that is over is not
-// asked for again. Everybody who calls it has to be allowed to see the group.
+// look returns how far a resharding has come, at most lookEvery ago, or why nobody could tell.
+// One that is over is not asked for again. Everybody who calls it has to be allowed to see the
+// group.
 func (l *looks) look(ctx context.Context, of watched, now func() time.Time, api migrationAPI) (*protocol.Migration, error) {
 	last := l.of(of)
 	select {
@@ -46,15 +48,18 @@ func (l *looks) look(ctx context.Context, of watched, now func() time.Time, api 
 		return nil, ctx.Err()
 	}
 	defer func() { <-last.turn }()
-	if age := now().Sub(last.at); last.what != nil && (model.Over(last.what.State) || 0 <= age && age < lookEvery) {
+	if last.what != nil && last.err == nil && model.Over(last.what.State) {
 		return last.what, nil
 	}
-	what, err := api.Migration(ctx, of.at.stream, of.at.group, of.id)
-	if err != nil {
-		return nil, err
+	if age := now().Sub(last.at); 0 <= age && age < lookEvery {
+		return last.what, last.err
 	}
-	last.at, last.what = now(), what
-	return what, nil
+	what, err := api.Migration(ctx, of.at.stream, of.at.group, of.id)
+	if ctx.Err() != nil { // it is about who asked, not about the resharding
+		return nil, ctx.Err()
+	}
+	last.at, last.what, last.err = now(), what, err
+	return what, err
 }
 
 // of returns the last look at a resharding. Where too many are remembered all are forgotten.

@@ -265,21 +265,23 @@ func TestScaleWhileAnotherIsUnderWayLeadsToThat(t *testing.T) {
 
 func TestScaleThatTheAPIRefusesKeepsWhatWasTyped(t *testing.T) {
 	t.Parallel()
-	for code, want := range map[protocol.Code]struct {
+	for _, want := range []struct {
+		code   protocol.Code
 		advice string
 		same   bool // the form may be sent again under its key
 	}{
-		protocol.CodeActiveMigrationExists:  {"wait until it is over, or roll it back", true},
-		protocol.CodeMetadataSyncInProgress: {"Try again in some seconds", true},
-		protocol.CodeMetadataMissing:        {"repaired first", false},
-		protocol.CodeRedisNotConfigured:     {"without provisioning", false},
-		protocol.CodeRateLimitExceeded:      {"Wait a minute", true},
-		protocol.CodeIdempotencyKeyReused:   {"not carried out a second time", false},
-		protocol.CodeIdempotencyKeyInUse:    {"is being carried out", true},
-		protocol.CodeAuditUnavailable:       {"Try again in a few seconds", true},
-		protocol.CodeInternal:               {"Try again in a few seconds", true},
-		protocol.CodeInvalidRequest:         {"INVALID_REQUEST", false},
+		{protocol.CodeActiveMigrationExists, "wait until it is over, or roll it back", true},
+		{protocol.CodeMetadataSyncInProgress, "Try again in some seconds", true},
+		{protocol.CodeMetadataMissing, "repaired first", false},
+		{protocol.CodeRedisNotConfigured, "without provisioning", false},
+		{protocol.CodeRateLimitExceeded, "Wait a minute", true},
+		{protocol.CodeIdempotencyKeyReused, "not carried out a second time", false},
+		{protocol.CodeIdempotencyKeyInUse, "is being carried out", true},
+		{protocol.CodeAuditUnavailable, "Try again in a few seconds", true},
+		{protocol.CodeInternal, "Try again in a few seconds", true},
+		{protocol.CodeInvalidRequest, "INVALID_REQUEST", false},
 	} {
+		code := want.code
 		s := newScaling(t, readers())
 		s.refuse = code
 		values := confirmed(t, s.get(t, ops(), scaleAt+"?to=6"))
