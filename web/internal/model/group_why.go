@@ -79,7 +79,7 @@ func (m *groupMaker) whyNotGiven(shard int, wanted string) Why {
 func (m *groupMaker) whyNotConfirmed(holder string) Why {
 	why := Why{Text: owners(holder) + " was given it and has to confirm with a heartbeat that it reads."}
 	if member := m.member(holder); member != nil && !member.MemberLeaseExpiresAt.IsZero() {
-		why.Text, why.Until = owners(holder)+" was given it and has to confirm with a heartbeat that it reads; unheard, it loses it", stampOf(member.MemberLeaseExpiresAt)
+		why.Text, why.Until = owners(holder)+" was given it and has to confirm with a heartbeat that it reads; unheard, it loses it at", stampOf(member.MemberLeaseExpiresAt)
 		why.Then = "(H3)."
 	}
 	return why

@@ -137,7 +137,7 @@ func ofMembers(name string) (ProblemKind, bool) {
 		}, true
 	case problemOverdue:
 		return ProblemKind{
-			"warn", "Members have to release shards", "They were told to, and are heard: handlers are still at work. Who does not release in time is fenced (H3).",
+			"busy", "Members have to release shards", "They were told to, and are heard: handlers are still at work. Who does not release in time is fenced (H3).",
 			"Nothing, before the time is over. If a handler hangs, restart that process.",
 		}, true
 	case problemTwins:
