@@ -37,6 +37,19 @@ func (b *board) publish(round facts.Round) {
 	b.observed(round)
 }
 
+// restructure takes the groups as they are now, in between two rounds: what is known of their
+// shards stays, with its time. The observer calls it, never at once with publish.
+func (b *board) restructure(groups []facts.Group) {
+	newest := b.newest.Load()
+	if newest == nil {
+		return
+	}
+	look := newest.look
+	look.Round.Groups, look.Round.Problem = groups, ""
+	b.newest.Store(&posted{look, newest.at})
+	b.feed.Update(look)
+}
+
 // Look implements httpapi.Source.
 func (b *board) Look() (httpapi.Look, bool) {
 	newest := b.newest.Load()

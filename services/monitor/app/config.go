@@ -31,11 +31,12 @@ type Monitor struct {
 
 // Observe says how often Redis is looked at, however many look at the monitor.
 type Observe struct {
-	Interval       time.Duration `koanf:"interval" usage:"time from one look at Redis to the next"`
-	RoundTimeout   time.Duration `koanf:"round-timeout" usage:"how long one look may take; what has not answered by then is shown as unreachable"`
-	MemoryEvery    int           `koanf:"memory-every" usage:"every how many looks the memory of shards is sampled"`
-	ConsumersEvery int           `koanf:"consumers-every" usage:"every how many looks the consumers of Redis are listed"`
-	History        time.Duration `koanf:"history" usage:"how long samples are kept in memory"`
+	Interval          time.Duration `koanf:"interval" usage:"time from one look at Redis to the next"`
+	StructureInterval time.Duration `koanf:"structure-interval" usage:"time from one question to the coordinator what has become of groups to the next, between looks at Redis; longer where its answers take long"`
+	RoundTimeout      time.Duration `koanf:"round-timeout" usage:"how long one look may take; what has not answered by then is shown as unreachable"`
+	MemoryEvery       int           `koanf:"memory-every" usage:"every how many looks the memory of shards is sampled"`
+	ConsumersEvery    int           `koanf:"consumers-every" usage:"every how many looks the consumers of Redis are listed"`
+	History           time.Duration `koanf:"history" usage:"how long samples are kept in memory"`
 }
 
 // API is the monitor's part of api.*; the rest of that section is the gateway's.
@@ -58,7 +59,7 @@ func DefaultConfig() Config {
 			MetricsListen: ":9082", MemberSeries: true,
 		},
 		Observe: Observe{
-			Interval: 5 * time.Second, RoundTimeout: 4 * time.Second, MemoryEvery: 10, ConsumersEvery: 10, History: 15 * time.Minute,
+			Interval: 5 * time.Second, StructureInterval: time.Second, RoundTimeout: 4 * time.Second, MemoryEvery: 10, ConsumersEvery: 10, History: 15 * time.Minute,
 		},
 		API:       API{BasePath: protocol.BasePath},
 		Store:     Store{KeyPrefix: protocol.DefaultKeyPrefix},

@@ -72,7 +72,7 @@ func TestEveryWrongSettingIsNamed(t *testing.T) {
 	_, err := load(t, `
 coordinator:
   monitor: {listen: nowhere, shutdown-timeout: 0s, coordinator: "http://u:hunter2@c", max-followers: 0}
-  observe: {interval: 1ms, round-timeout: 0s, memory-every: 0, consumers-every: 0, history: 0s}
+  observe: {interval: 1ms, structure-interval: 0s, round-timeout: 0s, memory-every: 0, consumers-every: 0, history: 0s}
   api: {base-path: coord, jwks-url: "ftp://u:hunter2@gateway"}
   store: {key-prefix: "-"}
   redis: {host: ""}
@@ -80,7 +80,7 @@ coordinator:
 `)
 	require.ErrorIs(t, err, config.ErrInvalid)
 	for _, key := range []string{
-		"monitor.listen", "monitor.shutdown-timeout", "monitor.coordinator", "monitor.max-followers", "observe.interval",
+		"monitor.listen", "monitor.shutdown-timeout", "monitor.coordinator", "monitor.max-followers", "observe.interval", "observe.structure-interval",
 		"observe.round-timeout", "observe.memory-every", "observe.consumers-every", "observe.history", "api.base-path", "api.jwks-url",
 		"store.key-prefix", "redis.host", "log.level",
 	} {

@@ -43,6 +43,9 @@ func (o Observe) validate() error {
 	if o.Interval < minInterval {
 		problems = append(problems, fmt.Errorf("observe.interval is %v, it must be at least %v", o.Interval, minInterval))
 	}
+	if o.StructureInterval < minInterval {
+		problems = append(problems, fmt.Errorf("observe.structure-interval is %v, it must be at least %v", o.StructureInterval, minInterval))
+	}
 	if o.History < o.Interval {
 		problems = append(problems, fmt.Errorf("observe.history is %v, it must be at least observe.interval (%v)", o.History, o.Interval))
 	}

@@ -29,10 +29,10 @@ func (a *App) wire() error {
 		stale: staleRounds*a.cfg.Observe.Interval + a.cfg.Observe.RoundTimeout,
 	}
 	a.observer = observe.New(observe.Config{
-		Interval: a.cfg.Observe.Interval, RoundTimeout: a.cfg.Observe.RoundTimeout,
+		Interval: a.cfg.Observe.Interval, StructureInterval: a.cfg.Observe.StructureInterval, RoundTimeout: a.cfg.Observe.RoundTimeout,
 		MemoryEvery: a.cfg.Observe.MemoryEvery, ConsumersEvery: a.cfg.Observe.ConsumersEvery,
 	}, observe.Deps{
-		Redis: a.redis, Groups: asked, Now: clock.Now, Log: a.log, Publish: a.board.publish,
+		Redis: a.redis, Groups: asked, Now: clock.Now, Log: a.log, Publish: a.board.publish, Restructure: a.board.restructure,
 	})
 	a.handler = httpapi.New(httpapi.Config{
 		BasePath: a.cfg.API.BasePath, KeyPrefix: a.cfg.Store.KeyPrefix, Build: settings.Build(),

@@ -9,8 +9,9 @@ import (
 const (
 	// defaultFollowers is how many may follow a feed at once where nothing is said.
 	defaultFollowers = 256
-	// behind is how many rounds a follower may be late before it is dropped.
-	behind = 2
+	// behind is how many frames a follower may be late before it is dropped: two rounds, and
+	// news of groups between them.
+	behind = 3
 )
 
 // Feed tells those who follow of every round. Each has little room: who does not keep up is
@@ -48,6 +49,22 @@ func (f *Feed) Publish(look Look) {
 		case each.frames <- f.newest:
 		default:
 			f.drop(each)
+		}
+	}
+}
+
+// Update hands news of groups between rounds to those who have taken all that was before. The
+// others learn of it with the next round: for such news nobody is dropped.
+func (f *Feed) Update(look Look) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return
+	}
+	f.newest = newFrame(look)
+	for each := range f.followers {
+		if len(each.frames) == 0 {
+			each.frames <- f.newest // only the feed sends, and there is room
 		}
 	}
 }

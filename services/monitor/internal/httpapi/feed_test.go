@@ -33,3 +33,27 @@ func TestASlowFollowerIsDropped(t *testing.T) {
 	f.Close()
 	f.Close()
 }
+
+// News of groups between rounds goes to who has taken all before, and nobody is dropped for it.
+func TestNewsBetweenRoundsDropNobody(t *testing.T) {
+	t.Parallel()
+	f := NewFeed(0)
+	late, err := f.follow()
+	require.NoError(t, err)
+	f.Publish(Look{Round: facts.Round{Number: 1}})
+	for range 2 * behind {
+		f.Update(Look{Round: facts.Round{Number: 1, Problem: "between"}})
+	}
+	f.Publish(Look{Round: facts.Round{Number: 2}})
+	require.Empty(t, (<-late.frames).look.Round.Problem)
+	require.EqualValues(t, 2, (<-late.frames).look.Round.Number)
+	f.Update(Look{Round: facts.Round{Number: 2, Problem: "between"}})
+	require.Equal(t, "between", (<-late.frames).look.Round.Problem)
+	young, err := f.follow()
+	require.NoError(t, err)
+	require.Equal(t, "between", (<-young.frames).look.Round.Problem, "who comes later begins with the newest")
+	f.Close()
+	f.Update(Look{})
+	_, open := <-late.frames
+	require.False(t, open)
+}

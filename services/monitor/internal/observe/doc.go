@@ -17,7 +17,10 @@
 //   - An XRANGE ends at the last entry that XINFO STREAM has shown, so that what is counted
 //     belongs to the same moment as the rest.
 //
-// File map: observer.go is the schedule; round.go puts a round together from groups.go (the
+// Between rounds only the coordinator is asked, once a second: what has become of the groups is
+// published with what the last round saw of their shards.
+//
+// File map: observer.go is the schedule, structure.go the time between rounds; round.go puts a round together from groups.go (the
 // coordinator), plan.go (which shards), place.go (where they are), node.go and pipeline.go
 // (asking), look.go, group.go (answers), unread.go, doubt.go (what is worth asking about unread
 // entries) and turn.go (whose turn it is); kept.go remembers what is not asked in every round.

@@ -21,6 +21,9 @@ type Config struct {
 	// Interval is the time from one round to the next (5 s), varied by a tenth so that
 	// monitors do not march in step.
 	Interval time.Duration
+	// StructureInterval is the time from one question to the coordinator to the next between
+	// rounds (1 s); more where its answers take long.
+	StructureInterval time.Duration
 	// RoundTimeout bounds a round (4 s); what is not answered by then is unreachable.
 	RoundTimeout time.Duration
 	// MemoryEvery and ConsumersEvery are after how many rounds the size of a shard and the
@@ -35,6 +38,7 @@ type Config struct {
 
 func (c Config) withDefaults() Config {
 	c.Interval = cmp.Or(c.Interval, 5*time.Second)
+	c.StructureInterval = cmp.Or(c.StructureInterval, time.Second)
 	c.RoundTimeout = cmp.Or(c.RoundTimeout, 4*time.Second)
 	c.MemoryEvery = cmp.Or(c.MemoryEvery, 10)
 	c.ConsumersEvery = cmp.Or(c.ConsumersEvery, 10)
@@ -59,6 +63,9 @@ type Deps struct {
 	Log *slog.Logger
 	// Publish is given every round of Run, one after the other; nil drops them.
 	Publish func(facts.Round)
+	// Restructure is given the groups of the last round as they are now, where that is news, in
+	// between the calls of Publish; nil drops them.
+	Restructure func([]facts.Group)
 }
 
 // Observer is safe for concurrent use.
@@ -70,7 +77,8 @@ type Observer struct {
 	places placeKeeper
 	kept   map[string]kept   // by shard key
 	runs   map[string]string // run ids by the names of nodes
-	alone  bool              // the coordinator was away in the last round
+	alone  bool              // the coordinator was away when it was asked last
+	seen   map[name]bool     // the groups of the last round
 	number int64
 
 	skipped atomic.Int64
@@ -87,6 +95,9 @@ func New(cfg Config, deps Deps) *Observer {
 	if deps.Publish == nil {
 		deps.Publish = func(facts.Round) {}
 	}
+	if deps.Restructure == nil {
+		deps.Restructure = func([]facts.Group) {}
+	}
 	o := &Observer{cfg: cfg.withDefaults(), deps: deps, turn: make(chan struct{}, 1), kept: map[string]kept{}, runs: map[string]string{}}
 	o.groups.source = deps.Groups
 	o.places.redis = deps.Redis
@@ -97,7 +108,8 @@ func New(cfg Config, deps Deps) *Observer {
 // Skipped tells how many rounds of Run were left out because one before took too long.
 func (o *Observer) Skipped() int64 { return o.skipped.Load() }
 
-// Run makes rounds until ctx ends, the first one at once.
+// Run makes rounds until ctx ends, the first one at once, and between them asks what has become
+// of the groups.
 func (o *Observer) Run(ctx context.Context) {
 	for ctx.Err() == nil {
 		began := clock.Now()
@@ -106,8 +118,8 @@ func (o *Observer) Run(ctx context.Context) {
 			return // only for a ctx that has ended
 		}
 		o.deps.Publish(round)
-		pause := o.pause(ctx, clock.Since(began))
-		if clock.Sleep(ctx, pause) != nil {
+		next := clock.Now().Add(o.pause(ctx, clock.Since(began)))
+		if o.await(ctx, next) != nil {
 			return
 		}
 	}

@@ -16,10 +16,8 @@ func (o *Observer) observe(ctx context.Context) facts.Round {
 	groups, problem := o.groups.ask(ctx, o.cfg.RoundTimeout)
 	streams, targets := planOf(groups, o.number)
 	round.Groups, round.Streams, round.Problem = factsOf(groups), streams, problem
-	if (problem != "") != o.alone { // once, not every five seconds
-		o.alone = problem != ""
-		o.deps.Log.WarnContext(ctx, "the coordinator tells the groups, or those of an earlier round go on", "problem", problem)
-	}
+	o.seen = namesOf(groups)
+	o.heard(ctx, problem)
 	if len(targets) > 0 {
 		o.ask(ctx, targets)
 	}
