@@ -129,8 +129,14 @@ func TestACommandIsASpanWithoutKeysValuesAndTextsOfErrors(t *testing.T) {
 				said = append(said, told(one))
 			}
 			require.Equal(t, [][]string{
-				{"GET", "", "ok"}, {"GET", "", "ok"}, {"LPUSH", "WRONGTYPE", "failed"}, {"NOSUCH", "ERR", "failed"},
-				{"EVALSHA", "NOSCRIPT", "ok"}, {"EVAL", "_OTHER", "failed"}, {"PIPELINE", "", "ok"}, {"GET", "canceled", "failed"},
+				{"GET", "", "ok"},
+				{"GET", "", "ok"},
+				{"LPUSH", "WRONGTYPE", "failed"},
+				{"NOSUCH", "ERR", "failed"},
+				{"EVALSHA", "NOSCRIPT", "ok"},
+				{"EVAL", "_OTHER", "failed"},
+				{"PIPELINE", "", "ok"},
+				{"GET", "canceled", "failed"},
 			}, said)
 			require.NotContains(t, r.raw.String(), "canary")
 			require.NotContains(t, r.raw.String(), "CANARY")
