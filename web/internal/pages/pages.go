@@ -82,6 +82,7 @@ func (p *Pages) routes(to chi.Router) {
 	to.Get(Root, p.show(p.overview))
 	p.reshardings(to)
 	to.Get(Root+"/streams/{stream}/groups/{group}", p.show(p.group))
+	p.audits(to)
 }
 
 // ServeHTTP implements http.Handler.
