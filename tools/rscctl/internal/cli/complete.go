@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,8 +23,9 @@ func (s *session) completions(parent *cobra.Command) {
 	for _, cmd := range parent.Commands() {
 		s.completions(cmd)
 		if words := argumentsOf(cmd); len(words) > 0 && cmd.ValidArgsFunction == nil {
-			cmd.ValidArgsFunction = func(cmd *cobra.Command, given []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-				return s.completeNext(cmd, words, given), cobra.ShellCompDirectiveNoFileComp
+			cmd.ValidArgsFunction = func(cmd *cobra.Command, given []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+				names := slices.DeleteFunc(s.completeNext(cmd, words, given), func(name string) bool { return !strings.HasPrefix(name, begun) })
+				return names, cobra.ShellCompDirectiveNoFileComp
 			}
 		}
 		for flag, values := range flagValues() {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -26,6 +27,9 @@ type answers map[string][]any
 // cutOff is no answer: the connection breaks after the request.
 type cutOff struct{}
 
+// rounds are server-sent events of the monitor, one round each; the stream ends behind them.
+type rounds []protocol.GroupsEvent
+
 // refused is an answer with an error status.
 type refused struct {
 	code    protocol.Code
@@ -40,6 +44,7 @@ type fake struct {
 	asked []string // METHOD path
 	sent  []string // bodies, in the same order
 	auths []string // Authorization headers, in the same order
+	keys  []string // Idempotency-Key headers, in the same order
 }
 
 func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -49,6 +54,7 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	f.asked, f.sent = append(f.asked, call), append(f.sent, string(body))
 	f.auths = append(f.auths, r.Header.Get("Authorization"))
+	f.keys = append(f.keys, r.Header.Get("Idempotency-Key"))
 	if len(f.answers[call]) == 0 {
 		refuse(w, refused{protocol.CodeNotFound, "the test answers no " + call})
 		return
@@ -62,6 +68,11 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	case refused:
 		refuse(w, answer)
+	case rounds:
+		for _, event := range answer {
+			data, _ := json.Marshal(event)
+			_, _ = fmt.Fprintf(w, "event: %s\ndata: %s\n\n", protocol.FollowGroups, data)
+		}
 	default:
 		_ = json.NewEncoder(w).Encode(answer)
 	}
@@ -112,6 +123,8 @@ type scene struct {
 	env        map[string]string
 	onlyOutput bool     // a person sees the output, and cannot be asked
 	secrets    []string // what the person types when asked for secrets
+	columns    int      // of the terminal, and its lines
+	lines      int
 }
 
 func (s scene) terminal(out, err io.Writer) Terminal {
@@ -126,6 +139,7 @@ func (s scene) terminal(out, err io.Writer) Terminal {
 			return typed, failed
 		},
 		In: strings.NewReader(s.in), Out: out, Err: err,
+		Size:       func() (int, int) { return s.columns, s.lines },
 		InTerminal: s.person, OutTerminal: s.person || s.onlyOutput,
 		Env: func(name string) string {
 			if value, set := s.env[name]; set {

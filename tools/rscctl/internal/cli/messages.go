@@ -74,8 +74,6 @@ func (s *session) messages() *cobra.Command {
 	flags.StringVar(&want.RecordID, "id", "", "show the record with this `id` only")
 	flags.StringVar(&want.Cursor, "cursor", "", "go on where a page has ended")
 	flags.BoolVar(&want.all, "all", false, "read all pages")
-	cmd.MarkFlagsMutuallyExclusive("id", "all")
-	cmd.MarkFlagsMutuallyExclusive("id", "cursor")
 	return cmd
 }
 
@@ -93,6 +91,8 @@ func (b *browsing) complete() error {
 	switch {
 	case b.Direction != protocol.DirectionForward && b.Direction != protocol.DirectionBackward:
 		return usage("--direction is %q; it is forward or backward", b.direction)
+	case b.RecordID != "" && (b.all || b.Cursor != ""):
+		return usage("--id names one record; it goes neither with --all nor with --cursor")
 	case b.Limit < 1 || b.Limit > protocol.MaxMessages:
 		return usage("--limit is %d; it is a number from 1 to %d", b.Limit, protocol.MaxMessages)
 	}
