@@ -15,6 +15,7 @@ type API interface {
 	scaleAPI
 	migrationAPI
 	groupAPI
+	messageAPI
 	auditAPI
 }
 

@@ -47,6 +47,7 @@ type Pages struct {
 	verifier *auth.Verifier
 	live     *live
 	looks    *looks
+	exports  chan struct{} // has room for as many as are made at once
 	handler  http.Handler
 }
 
@@ -56,7 +57,7 @@ func New(cfg Config, deps Deps) *Pages {
 	p := &Pages{
 		cfg: cfg, deps: deps, answers: httpx.NewAnswers(deps.Log),
 		verifier: auth.NewVerifier(deps.Keys, deps.Now, auth.AudienceWeb), live: newLive(cfg.MaxViewers),
-		looks: &looks{},
+		looks: &looks{}, exports: make(chan struct{}, exportsMost),
 	}
 	root := chi.NewRouter()
 	root.Use(httpx.Identify, httpx.AccessLog(deps.Log, levelOf), p.answers.Recover, harden)
@@ -81,6 +82,7 @@ func (p *Pages) routes(to chi.Router) {
 	to.Get(Root+"/login", p.open(p.login))
 	to.Get(Root, p.show(p.overview))
 	p.reshardings(to)
+	p.records(to)
 	to.Get(Root+"/streams/{stream}/groups/{group}", p.show(p.group))
 	p.audits(to)
 }

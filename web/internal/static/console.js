@@ -72,3 +72,17 @@ document.addEventListener("click", async (event) => {
   await navigator.clipboard.writeText(button.dataset.copy);
   button.textContent = "Copied";
 });
+
+// Times are typed in the zone of who looks, and sent in UTC.
+for (const input of document.querySelectorAll("input[data-utc]")) {
+  const at = new Date(input.value + "Z");
+  if (!isNaN(at)) {
+    const local = new Date(at.getTime() - at.getTimezoneOffset() * 60000);
+    input.value = local.toISOString().slice(0, 19);
+  }
+  for (const zone of input.form.querySelectorAll("[data-zone]")) zone.textContent = "";
+  input.form.addEventListener("formdata", (event) => {
+    const typed = new Date(input.value);
+    if (!isNaN(typed)) event.formData.set(input.name, typed.toISOString().slice(0, 19));
+  });
+}
