@@ -76,6 +76,9 @@ func NewOverview(rows []protocol.GrafanaGroupRow, query OverviewQuery, root stri
 		}
 	}
 	page.Totals, page.States = totalsOf(rows), statesOf(rows)
+	if query.State != "" && !slices.Contains(page.States, query.State) {
+		page.States = append(page.States, query.State) // the form says what is shown
+	}
 	slices.SortStableFunc(lines, query.compare)
 	page.Lines, page.Pager = paged(lines, query.Page, groupsShown, func(at string) string {
 		return withQuery(root, append(query.pairs(query.Sort), "at", at)...)

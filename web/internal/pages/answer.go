@@ -62,7 +62,7 @@ func (p *Pages) serve(w http.ResponseWriter, r *http.Request, who visitor, of pa
 // loginFor returns the address of the login that leads back to what was asked for.
 func loginFor(r *http.Request) string {
 	at := Root + "/login"
-	if r.Method != http.MethodGet || r.URL.Path == Root {
+	if r.Method != http.MethodGet || r.URL.RequestURI() == Root {
 		return at
 	}
 	return at + "?" + url.Values{"next": {r.URL.RequestURI()}}.Encode()

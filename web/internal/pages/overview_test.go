@@ -42,6 +42,10 @@ func TestOverviewShowsProblemsFirst(t *testing.T) {
 	require.Contains(t, got.body, "–", "an unknown lag is not 0")
 	require.Contains(t, got.body, "read only")
 	require.Equal(t, "reader", c.calls("GET")[0].subject)
+
+	none := c.get(t, reader(), "/console?state=EMPTY").body
+	require.Contains(t, none, "No group fits")
+	require.Contains(t, none, `<option value="EMPTY" selected>`, "the form says what is shown, also where no group is so")
 }
 
 // Reliability, Console, XSS; F38.

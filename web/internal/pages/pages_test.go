@@ -18,6 +18,7 @@ func TestWhoHasNotLoggedInIsSentToTheLoginAndBack(t *testing.T) {
 	require.Equal(t, http.StatusSeeOther, got.status)
 	require.Equal(t, "/console/login", got.header.Get("Location"))
 	require.Equal(t, "/console/login?next=%2Fconsole%2Faudit%3Fq%3D1", c.get(t, user{}, "/console/audit?q=1").header.Get("Location"))
+	require.Equal(t, "/console/login?next=%2Fconsole%3Fstate%3DSTABLE", c.get(t, user{}, "/console?state=STABLE").header.Get("Location"), "also a filter of the first page")
 	require.Empty(t, c.calls("GET"), "nothing is asked for nobody")
 
 	got = c.get(t, user{}, "/console/login?refused=UNAUTHORIZED&next=%2Fconsole%2Faudit")

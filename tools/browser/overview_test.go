@@ -1,0 +1,44 @@
+package browser_test
+
+import (
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+)
+
+// create makes a stream of four shards with one group.
+func (s *suite) create(t *testing.T, stream, group string) {
+	t.Helper()
+	count := 4
+	_, err := s.admin.CreateStream(t.Context(), stream, protocol.CreateStreamRequest{
+		InitialShardCount: &count, ConsumerGroups: []string{group}, RequestedBy: "browser",
+	})
+	require.NoError(t, err)
+}
+
+// Monitoring, Console: changes show while one looks, the reader stays where they were.
+func TestTheOverviewChangesUnderTheReaderWithoutMoving(t *testing.T) {
+	t.Parallel()
+	s := startSuite(t, "--demo-cycle", "10m")
+	w := s.signedIn(t, userOps)
+	w.until(`document.getElementById("live").textContent === "live"`)
+	const link = `a[href="/console/streams/orders/groups/orders-consumer"]`
+	w.until("document.querySelector('" + link + "')")
+	w.text("window.stays = 'this document'")
+
+	s.create(t, "payments", "booking")
+	w.until(`document.querySelector("#groups").textContent.includes("payments / booking")`)
+
+	// A page that is up to date moves nothing, whatever its numbers do.
+	w.do(chromedp.Focus(chromedp.CSS(link)))
+	eval[int](w, "window.moved.length = 0; window.before = document.querySelector('#groups').innerText; window.news = 0;"+
+		"new MutationObserver(() => window.news++).observe(document.querySelector('#groups'), { childList: true }); 0")
+	w.until("window.news >= 3 && document.querySelector('#groups').innerText !== window.before")
+	require.Equal(t, "/console/streams/orders/groups/orders-consumer", w.text(`document.activeElement.getAttribute("href")`), "focus stays")
+	require.Equal(t, "this document", w.text("window.stays"), "the page was not loaded again")
+	require.Equal(t, "[]", w.text("JSON.stringify(window.moved)"), "nothing moves")
+	w.blameless()
+}
