@@ -10,7 +10,7 @@ import (
 
 const (
 	// eventMoves is how many shards an event lists.
-	eventMoves = 6
+	eventMoves = 4
 	// reasonShown is how many bytes of what somebody wrote are shown.
 	reasonShown = 200
 )

@@ -33,7 +33,9 @@ type MemberList struct {
 
 // MemberLine is one member.
 type MemberLine struct {
-	ID, Name string
+	// ID is the whole id, Short what is shown of a long one, Place which line it is on.
+	ID, Short, Place string
+	Name             string
 	// State is in words, Meaning a sentence, empty for an active one.
 	State, Tone, Meaning string
 	Epoch                string
@@ -60,7 +62,9 @@ func (m *groupMaker) memberList() MemberList {
 	})
 	list.Pager = pager
 	for i := range shown {
-		list.Lines = append(list.Lines, m.memberLine(&shown[i]))
+		line := m.memberLine(&shown[i])
+		line.Place = strconv.Itoa(i)
+		list.Lines = append(list.Lines, line)
 	}
 	return list
 }
@@ -76,7 +80,7 @@ func SortMembers(members []protocol.MemberMetadata) {
 
 func (m *groupMaker) memberLine(member *protocol.MemberMetadata) MemberLine {
 	line := MemberLine{
-		ID: member.MemberID, Name: cut(member.MemberName, idShown), Epoch: Count(member.MemberEpoch),
+		ID: member.MemberID, Short: cut(member.MemberID, 2*idShown), Name: cut(member.MemberName, idShown), Epoch: Count(member.MemberEpoch),
 		Busy: Count(int64(member.ActiveConsumerWorkers)), Capacity: Count(int64(member.RuntimeMaxConcurrency)),
 		Now: Count(int64(len(member.CurrentAssignment))), Wanted: Unknown,
 		Shards: shardsText(member.CurrentAssignment), Returns: shardsText(member.Revoking),

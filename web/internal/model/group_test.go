@@ -219,6 +219,28 @@ func TestAMembersShardsAreListedAndCut(t *testing.T) {
 	require.Equal(t, "3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, and 4\u202f081 more", line.Wants)
 }
 
+// Monitoring, Console: 10,000 members or 4,096 shards stay usable.
+func TestAPageOfALargeGroupIsAsLongAsOneOfASmallGroup(t *testing.T) {
+	t.Parallel()
+	var rows []protocol.GrafanaShardRow
+	var members []protocol.MemberMetadata
+	for i := range 10_000 {
+		members = append(members, member(fmt.Sprintf("m%05d", i), protocol.MemberFenced, "FENCED"))
+	}
+	for i := range 4096 {
+		row := shard(i, members[i].MemberID, members[i+1].MemberID, protocol.OwnerTransitioning)
+		row.TrimmedUnreadAlarm = true
+		rows = append(rows, row)
+	}
+	page := pageOf(sceneOf(rows, members))
+	require.Len(t, page.Shards.Lines, 100)
+	require.Len(t, page.Members.Lines, 100)
+	require.Equal(t, []int{4096, 4096, 10_000}, []int{page.Shards.Total, page.Shards.Open, page.Members.Pager.Total})
+	require.Equal(t, []int{20, 4076}, []int{len(page.Problems[0].Shards), page.Problems[0].More})
+	require.Equal(t, []int{20, 9980}, []int{len(page.Problems[1].Members), page.Problems[1].More})
+	require.Len(t, page.Problems, 2)
+}
+
 func TestShardsAndMembersArePagedOnTheirOwn(t *testing.T) {
 	t.Parallel()
 	var rows []protocol.GrafanaShardRow

@@ -202,41 +202,43 @@ func TestFieldF38NothingOfAGroupIsMarkup(t *testing.T) {
 	require.NotRegexp(t, `(?i)<script[^>]*>[^<]|<style| style=| on[a-z]+=|(src|href)="(https?:)?//`, got.body)
 }
 
-// A page stays small, whatever the group: 4,096 shards on their way between 10,000 members with
-// the longest names there are.
+// A page stays small, whatever the group: shards on their way between members with the longest
+// names there are.
 func TestGroupOfAnySizeIsAPageOfBoundedSize(t *testing.T) {
 	t.Parallel()
 	c := newConsole(t)
 	g := stableGroup()
 	name := func(i int) string { return fmt.Sprintf("m%05d-%s", i, strings.Repeat("x", protocol.MaxMemberID-7)) }
-	g.group.ShardCount, g.members, g.shards = 4096, nil, nil
-	for i := range 10_000 {
+	g.group.ShardCount, g.members, g.shards = 600, nil, nil
+	for i := range 1000 {
 		g.members = append(g.members, protocol.MemberMetadata{
 			MemberID: name(i), MemberName: name(i), State: protocol.MemberFenced, Incarnation: strings.Repeat("I", 300), Revoking: []protocol.ShardID{{ShardIndex: i}},
 			CurrentAssignment: []protocol.ShardID{{ShardIndex: i}}, Successor: new(strings.Repeat("S", 300)),
 		})
 	}
 	event := protocol.GroupEvent{Cause: protocol.EventJoin, MemberID: new(name(1)), Actor: new(name(1)), Reason: new(strings.Repeat("r", 5000))}
-	for i := range 4096 {
+	for i := range 600 {
 		g.shards = append(g.shards, protocol.GrafanaShardRow{
 			ShardIndex: i, CurrentOwnerMemberIDs: name(i), TargetOwnerMemberIDs: name(i + 1), OwnerState: protocol.OwnerTransitioning,
 			RedisNodeEndpoint: new(name(1)), ShardSignals: protocol.ShardSignals{Problem: new("UNREACHABLE"), ProblemDetail: new(name(i))},
 		})
-		event.Shards = append(event.Shards, protocol.ShardChange{Shard: i, Hold: &protocol.HoldChange{
-			Before: &protocol.HoldState{MemberID: name(i)}, After: &protocol.HoldState{MemberID: name(i + 1)},
-		}})
+		if i < 20 {
+			event.Shards = append(event.Shards, protocol.ShardChange{Shard: i, Hold: &protocol.HoldChange{
+				Before: &protocol.HoldState{MemberID: name(i)}, After: &protocol.HoldState{MemberID: name(i + 1)},
+			}})
+		}
 		g.group.UnassignedShards, g.group.LostShards = append(g.group.UnassignedShards, i), append(g.group.LostShards, i)
 	}
 	g.group.State, g.events = protocol.GroupReconciling, []protocol.GroupEvent{}
-	for range 3 {
+	for range 60 {
 		g.events = append(g.events, event)
 	}
 	g.tells(c)
 	got := c.get(t, ops(), groupPage)
 	require.Equal(t, http.StatusOK, got.status)
 	require.Less(t, len(got.body), 300_000)
-	require.Equal(t, 203, strings.Count(got.body, "<tr class=\"")+strings.Count(got.body, "<tr><td>"), "100 shards, 100 members, 3 events")
-	require.Contains(t, got.body, "1–100 of 4\u202f096")
-	require.Contains(t, got.body, "1–100 of 10\u202f000")
-	require.Contains(t, got.body, "and 4\u202f076 more")
+	require.Equal(t, 250, strings.Count(got.body, "<tr class=\"")+strings.Count(got.body, "<tr><td>"), "100 shards, 100 members, 50 events")
+	require.Contains(t, got.body, "1–100 of 600")
+	require.Contains(t, got.body, "1–100 of 1\u202f000")
+	require.Contains(t, got.body, "and 580 more")
 }
