@@ -206,7 +206,7 @@ func TestPruningNeedsTheOperatorsWord(t *testing.T) {
 
 func TestAnApplyWaitsForTheEndOfReshardings(t *testing.T) {
 	t.Parallel()
-	for end, code := range map[protocol.MigrationState]int{protocol.MigrationDeprecated: 0, protocol.MigrationRolledBack: 3} {
+	for code, end := range map[int]protocol.MigrationState{0: protocol.MigrationDeprecated, 3: protocol.MigrationRolledBack} {
 		for _, output := range []string{"table", "json"} {
 			synctest.Test(t, func(t *testing.T) {
 				says := declarable()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -140,11 +141,11 @@ func (s *session) watchLag(ctx context.Context, want lagView) error {
 		}
 		return s.drawLag(found, want, update.Groups.At)
 	})
-	if ctx.Err() != nil {
-		return nil // the interrupt is how this ends
-	}
-	if failed := new(failedError); errors.As(err, &failed) {
-		return failed
+	switch {
+	case errors.Is(err, ctx.Err()): // the interrupt is how this ends
+		return nil
+	case errors.As(err, new(*failedError)):
+		return err
 	}
 	return s.cannotMonitor(err, want.at, "follow the lag")
 }
@@ -188,13 +189,13 @@ func fitting(rows [][]string, lines int) (shown [][]string, hidden int) {
 // printLagLines prints each row as one line for who reads a log.
 func printLagLines(page *show.Page, heads []string, rows [][]string, at string) {
 	for _, row := range rows {
-		line := at
+		words := []string{at}
 		for column, text := range row {
 			if text != "" {
-				line += "  " + lowered(heads[column]) + " " + text
+				words = append(words, strings.ToLower(heads[column])+" "+text)
 			}
 		}
-		page.Line("%s", line)
+		page.Line("%s", strings.Join(words, "  "))
 	}
 	if len(rows) == 0 {
 		page.Line("%s  no groups", at)

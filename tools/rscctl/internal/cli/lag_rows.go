@@ -194,6 +194,3 @@ func rate(perSecond *float64) string {
 	}
 	return strconv.FormatFloat(*perSecond, 'f', 1, 64)
 }
-
-// lowered is a head of a table inside of a line.
-func lowered(head string) string { return strings.ToLower(head) }

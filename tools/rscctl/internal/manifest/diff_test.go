@@ -30,6 +30,7 @@ func wants(name string, shards int, groups ...manifest.Group) manifest.Stream {
 func early(name string) manifest.Group {
 	return manifest.Group{Name: name, InitialPosition: "earliest"}
 }
+
 func late(name string) manifest.Group { return manifest.Group{Name: name, InitialPosition: "latest"} }
 
 func TestADifferenceIsMadeInOrder(t *testing.T) {
