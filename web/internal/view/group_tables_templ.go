@@ -727,7 +727,7 @@ func memberRow(line model.MemberLine) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = copyButton(line.ID, line.Place).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = copyAgain(line.ID, line.Place).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
