@@ -140,12 +140,12 @@ func TestAWalkOverManyShardsPassesTheGateway(t *testing.T) {
 			want[fmt.Sprintf("%d=%s", key, id)] = true
 		}
 	})
-	require.Equal(t, len(want), len(seen))
+	require.Len(t, seen, len(want))
 	for place := range want {
 		require.Equal(t, 1, seen[place], place)
 	}
 	seen = s.walk(protocol.DirectionBackward, func() {})
-	require.Equal(t, len(want), len(seen))
+	require.Len(t, seen, len(want))
 }
 
 // walk reads all pages through the gateway, and counts how often each record is shown.
