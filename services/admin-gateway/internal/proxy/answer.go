@@ -21,10 +21,13 @@ const maxRefusal = 64 << 10
 // consolePath is where the pages of the console begin.
 const consolePath = "/console"
 
-// passed tells whether a header of an answer reaches the caller. Never among them: Location,
-// but that of the console to a page of its own, and what says how a body is framed or encoded.
-func passed(name string) bool {
+// passed tells whether a header of an answer of a service reaches the caller. Never among them:
+// Location, but that of the console to a page of its own, and what says how a body is framed or
+// encoded.
+func passed(by route.Service, name string) bool {
 	switch name {
+	case "Content-Disposition": // of a file that the console offers
+		return by == route.Web
 	case "Content-Type", "Content-Length", "Etag", "Cache-Control", "Retry-After", "Allow", "Last-Modified",
 		"Content-Security-Policy", "X-Frame-Options", "Referrer-Policy":
 		return true
@@ -41,10 +44,10 @@ type answer struct {
 	length int64 // of the body, -1 when it is not known
 }
 
-func pass(from *http.Response, body io.ReadCloser, length int64) *answer {
+func pass(by route.Service, from *http.Response, body io.ReadCloser, length int64) *answer {
 	header := make(http.Header, len(from.Header))
 	for name, values := range from.Header {
-		if passed(name) {
+		if passed(by, name) {
 			header[name] = values
 		}
 	}
@@ -100,9 +103,9 @@ func judge(asked route.Route, status int, code protocol.Code) error {
 		return misunderstood(asked, status)
 	case status == http.StatusUnauthorized && asked.Service != route.Web:
 		return protocol.Errorf(protocol.CodeUpstreamFailed, "the %s does not take this gateway's tokens", asked.Service)
-	case code == "" && status >= http.StatusInternalServerError:
-		return misunderstood(asked, status)
-	case code == "" && status >= http.StatusBadRequest && asked.Service != route.Web:
+	case asked.Service == route.Web && (status == http.StatusServiceUnavailable || status < http.StatusInternalServerError):
+		return nil // a page says what is wrong
+	case code == "" && status >= http.StatusBadRequest:
 		return misunderstood(asked, status)
 	default:
 		return nil

@@ -71,3 +71,34 @@ func TestTheConsoleLeadsToItsOwnPagesOnly(t *testing.T) {
 	requireRefusal(t, protocol.CodeUpstreamFailed, answer)
 	require.Empty(t, answer.header.Get("Location"))
 }
+
+// What the console offers as a file is saved as one. No other service's answer is.
+func TestOnlyTheConsolesAnswersAreFiles(t *testing.T) {
+	t.Parallel()
+	const file = `attachment; filename="audit.csv"`
+	up := startUpstream(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Disposition", file)
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte("{}"))
+	})
+	g := startGateway(t, setup{Config: proxy.Config{Upstreams: upstreams(route.Web, up.URL)}})
+	require.Equal(t, file, g.call(t, "GET", "/console/audit.csv", "").header.Get("Content-Disposition"))
+	g = startGateway(t, setup{Config: proxy.Config{Upstreams: coordinators(up.URL)}})
+	require.Empty(t, g.call(t, "GET", base+"/streams", "").header.Values("Content-Disposition"))
+}
+
+// A page that says what is wrong reaches who looks, whatever its status.
+func TestPagesAboutTroubleArePassedOn(t *testing.T) {
+	t.Parallel()
+	up := startUpstream(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = w.Write([]byte("<h1>Not available at the moment</h1>"))
+	})
+	g := startGateway(t, setup{Config: proxy.Config{Upstreams: upstreams(route.Web, up.URL)}})
+	for range 5 { // it does not count as broken
+		answer := g.call(t, "GET", "/console/audit", "")
+		require.Equal(t, http.StatusServiceUnavailable, answer.status)
+		require.Equal(t, "<h1>Not available at the moment</h1>", answer.body)
+	}
+}

@@ -169,7 +169,7 @@ func (c *courier) brought(on *errand, at *place, answer *http.Response) result {
 	}
 	c.succeeded(on, at)
 	body := &leaving{ReadCloser: answer.Body, leave: sync.OnceFunc(at.leave)}
-	return result{answer: pass(answer, body, answer.ContentLength)}
+	return result{answer: pass(on.exchange.Route.Service, answer, body, answer.ContentLength)}
 }
 
 // refused is a try that was answered with an error status.
@@ -184,7 +184,7 @@ func (c *courier) refused(on *errand, at *place, answer *http.Response, call tra
 		c.misjudged(on, at, answer)
 		return result{err: err}
 	}
-	passed := pass(answer, whole(body), int64(len(body)))
+	passed := pass(on.exchange.Route.Service, answer, whole(body), int64(len(body)))
 	if code == protocol.CodeTerminating {
 		c.failed(on, at, string(code))
 		return result{answer: passed, elsewhere: true}

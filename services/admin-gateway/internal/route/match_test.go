@@ -79,6 +79,8 @@ func TestEveryEndpointIsKnownWithItsServiceAndRights(t *testing.T) {
 		{get, "/console/streams/orders:eu", route.Web, public, false, 0},
 		{get, "/console/login", route.Web, public, false, 0},
 		{get, "/console/live", route.Web, public, false, 0},
+		{get, "/console/audit.csv", route.Web, public, false, 0},
+		{get, "/console/audit.ndjson", route.Web, public, false, 0},
 		{post, "/console/login", route.Gateway, login, false, 16 << 10},
 		{post, "/console/logout", route.Gateway, public, false, 16 << 10},
 		{post, "/console/streams/orders:eu/scale", route.Web, public, false, admin},
@@ -93,6 +95,7 @@ func TestEveryEndpointIsKnownWithItsServiceAndRights(t *testing.T) {
 		{get, shown + "/consumption", route.Monitor, read, false, 0},
 		{get, shown + "/offsets", route.Monitor, read, false, 0},
 		{get, shown + "/shards/12/messages", route.Monitor, read, false, 0},
+		{get, shown + "/shards/12/pending", route.Monitor, read, false, 0},
 		{get, base + "/monitoring/stream", route.Monitor, read, false, 0},
 		{get, base + "/monitoring/grafana/groups", route.Monitor, read, false, 0},
 		{get, base + "/monitoring/grafana/options/streams", route.Monitor, read, false, 0},
@@ -114,7 +117,7 @@ func TestEveryEndpointIsKnownWithItsServiceAndRights(t *testing.T) {
 		require.Equal(t, test.method, found.Method)
 		require.Equal(t, test.path, found.Path)
 		require.NotEmpty(t, found.Operation)
-		require.Equal(t, strings.HasSuffix(test.path, "/monitoring/stream") || test.path == "/console/live", found.Streams, test.path)
+		require.Equal(t, strings.HasSuffix(test.path, "/monitoring/stream") || test.path == "/console/live" || strings.HasPrefix(test.path, "/console/audit."), found.Streams, test.path)
 		require.Equal(t, test.method == post && strings.HasPrefix(test.path, "/console/"), found.Form, test.path)
 	}
 }

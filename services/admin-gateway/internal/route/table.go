@@ -121,8 +121,6 @@ func rootEndpoints() []endpoint {
 // consoleEndpoints are the pages of the console, which knows its users by their session, and
 // what its forms post. Sessions begin and end here.
 func consoleEndpoints() []endpoint {
-	live := public("CONSOLE_LIVE", http.MethodGet, "/console/live", Web, 0)
-	live.streams = true
 	return []endpoint{
 		public("CONSOLE", http.MethodGet, "/console", Web, 0),
 		public("CONSOLE", http.MethodGet, "/console"+tailPart, Web, 0),
@@ -130,8 +128,16 @@ func consoleEndpoints() []endpoint {
 		login(form("CONSOLE_LOGIN", "/console/login", Gateway, maxLogin)),
 		form("CONSOLE_LOGOUT", "/console/logout", Gateway, maxLogin),
 		form("CONSOLE_ACTION", "/console"+tailPart, Web, maxAdmin),
-		live,
+		streamed(public("CONSOLE_LIVE", http.MethodGet, "/console/live", Web, 0)),
+		streamed(public("CONSOLE_EXPORT", http.MethodGet, "/console/audit.csv", Web, 0)),
+		streamed(public("CONSOLE_EXPORT", http.MethodGet, "/console/audit.ndjson", Web, 0)),
 	}
+}
+
+// streamed marks answers that may take longer than others, and are passed on as they come.
+func streamed(e endpoint) endpoint {
+	e.streams = true
+	return e
 }
 
 func form(operation, pattern string, by Service, maxBody int64) endpoint {
@@ -205,8 +211,7 @@ func monitoringEndpoints(monitor bool) []endpoint {
 	if monitor {
 		groups = Monitor
 	}
-	stream := named(read("MONITORING_STREAM", Monitor, "/monitoring/stream"))
-	stream.streams = true
+	stream := streamed(named(read("MONITORING_STREAM", Monitor, "/monitoring/stream")))
 	grafana := "/monitoring/grafana/"
 	return []endpoint{
 		read("GET_HEALTH", Coordinator, "/monitoring/health"),
@@ -220,6 +225,7 @@ func monitoringEndpoints(monitor bool) []endpoint {
 		read("GET_CONSUMPTION", Monitor, group+"/consumption"),
 		read("GET_OFFSETS", Monitor, group+"/offsets"),
 		read("LIST_MESSAGES", Monitor, group+"/shards/{"+shardParameter+"}/messages"),
+		read("LIST_PENDING", Monitor, group+"/shards/{"+shardParameter+"}/pending"),
 		stream,
 
 		read("GRAFANA_GROUPS", Monitor, grafana+"groups"),
