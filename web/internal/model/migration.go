@@ -127,8 +127,11 @@ func drainLine(drain protocol.ShardDrain, group string, rows map[int]protocol.Gr
 	for _, owner := range drain.Owners {
 		line.Owners = append(line.Owners, owner.MemberID+" for "+owner.ConsumerGroup)
 	}
-	if drain.Reason != nil {
+	switch {
+	case drain.Reason != nil:
 		line.Why, line.Advice = drainReason(drain)
+	case drain.Phase == protocol.DrainReading:
+		line.Why = "It was not looked at yet: producers may still write to it until their routing has run out."
 	}
 	if confirmable(drain) {
 		line.Confirm = withQuery(address+"/confirm-drain", "shard", line.Index)
@@ -155,7 +158,7 @@ func leftOf(drains []protocol.ShardDrain, group string, rows map[int]protocol.Gr
 	left := ""
 	longest := 0.0
 	for _, drain := range drains {
-		if drain.Phase != protocol.DrainReading {
+		if drain.Phase != protocol.DrainReading || drain.Reason == nil {
 			continue
 		}
 		seconds := secondsLeft(drain, group, rows)

@@ -44,8 +44,11 @@ func (b Rollback) Planned(made protocol.Plan, page int) Rollback {
 func (b Rollback) Confirmed() (Rollback, bool) {
 	var good bool
 	b.Confirm, good = b.Confirm.Checked()
-	b.Stale = b.Plan == nil || b.Confirm.Typed.Plan != b.Plan.Print
-	return b, good && !b.Stale && b.Plan.Refusal == nil
+	if b.Plan == nil || b.Plan.Refusal != nil { // the plan says why nothing is done
+		return b, false
+	}
+	b.Stale = b.Confirm.Typed.Plan != b.Plan.Print
+	return b, good && !b.Stale
 }
 
 // Refused returns the page with why it was not rolled back.

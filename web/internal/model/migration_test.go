@@ -90,7 +90,7 @@ func TestPhasesAndProofsOfRemovedShards(t *testing.T) {
 		require.Equal(t, words, line.Phase)
 		require.Equal(t, model.Unknown, line.Pending, "what is unknown is not 0")
 		require.Equal(t, model.Unknown, line.Lag)
-		require.Empty(t, line.Why)
+		require.Equal(t, phase == protocol.DrainReading, line.Why != "", phase)
 	}
 	for proof, says := range map[protocol.DrainProof]string{
 		protocol.ProofLag: "nothing unread", protocol.ProofTail: "tail", protocol.ProofConfirmed: "operator's word",
@@ -122,6 +122,7 @@ func TestTheTimeLeftIsThatOfTheSlowestAndUnknownWhereAnyIs(t *testing.T) {
 	require.Equal(t, model.Unknown, left(unread(4, func(d *protocol.ShardDrain) { d.BlockingGroup = new("billing") })), "of another group")
 	require.Equal(t, model.Unknown, left(unread(4, func(d *protocol.ShardDrain) { d.Reason = new(protocol.DrainPending) })), "no reading helps")
 	require.Empty(t, left(protocol.ShardDrain{Phase: protocol.DrainClosing}), "nothing is read")
+	require.Empty(t, left(unread(4, func(d *protocol.ShardDrain) { d.Reason = nil })), "producers may still write")
 	require.Empty(t, left())
 }
 
@@ -142,18 +143,16 @@ func TestGroupsThatAreWaitedForAreNamed(t *testing.T) {
 	require.Zero(t, shown(of, nil).Total, "an answer without progress")
 }
 
-func TestReshardingsOfTheSameFormAreKnown(t *testing.T) {
+func TestAReshardingOfTheSameFormIsKnown(t *testing.T) {
 	t.Parallel()
-	known := protocol.MigrationsResponse{ActiveReshardingID: new("R-2"), Migrations: []protocol.Migration{
-		{ReshardingID: "R-2", ToShardCount: 6, RequestedBy: new("ops"), Reason: new("load")},
-		{ReshardingID: "R-1", ToShardCount: 8, RequestedBy: new("ops"), Reason: new("load")},
-	}}
-	require.Equal(t, "R-2", model.Begun(known, 6, "ops", "load"))
-	require.Empty(t, model.Begun(known, 8, "ops", "load"), "over")
-	require.Empty(t, model.Begun(known, 6, "eve", "load"))
-	require.Empty(t, model.Begun(known, 6, "ops", "other"))
-	known.ActiveReshardingID = nil
-	require.Empty(t, model.Begun(known, 6, "ops", "load"))
+	active := &protocol.Migration{ToShardCount: 6, RequestedBy: new("ops"), Reason: new("load")}
+	require.True(t, model.SameOrder(active, 6, "ops", "load"))
+	require.False(t, model.SameOrder(active, 8, "ops", "load"))
+	require.False(t, model.SameOrder(active, 6, "eve", "load"))
+	require.False(t, model.SameOrder(active, 6, "ops", "other"))
+	require.False(t, model.SameOrder(nil, 6, "ops", "load"))
+	active.RequestedBy, active.Reason = nil, nil
+	require.False(t, model.SameOrder(active, 6, "ops", "load"), "nobody knows whose it is")
 }
 
 func TestPlansAreTheSameOnlyWithTheSamePrint(t *testing.T) {

@@ -133,16 +133,8 @@ func Reading(of protocol.Migration) bool {
 	})
 }
 
-// Begun returns the id of the resharding under way that the same form has begun; empty for none.
-func Begun(known protocol.MigrationsResponse, to int, by, reason string) string {
-	if known.ActiveReshardingID == nil {
-		return ""
-	}
-	for _, each := range known.Migrations {
-		if each.ReshardingID == *known.ActiveReshardingID && each.ToShardCount == to &&
-			named(each.RequestedBy, "") == by && named(each.Reason, "") == reason {
-			return each.ReshardingID
-		}
-	}
-	return ""
+// SameOrder tells whether the resharding under way, nil for none, is the one that was asked for
+// with these words: the same form was sent before.
+func SameOrder(active *protocol.Migration, to int, by, reason string) bool {
+	return active != nil && active.ToShardCount == to && named(active.RequestedBy, "") == by && named(active.Reason, "") == reason
 }

@@ -76,8 +76,11 @@ func (s Scale) Planned(made protocol.Plan, page int) Scale {
 func (s Scale) Confirmed() (Scale, bool) {
 	var good bool
 	s.Confirm, good = s.Confirm.Checked()
-	s.Stale = s.Plan == nil || s.Confirm.Typed.Plan != s.Plan.Print
-	return s, good && !s.Stale && s.Plan.Refusal == nil && !s.Plan.Same
+	if s.Plan == nil || s.Plan.Refusal != nil || s.Plan.Same { // the plan says why nothing is done
+		return s, false
+	}
+	s.Stale = s.Confirm.Typed.Plan != s.Plan.Print
+	return s, good && !s.Stale
 }
 
 // Refused returns the page with why the change was not made, and with a new key where the old one

@@ -63,7 +63,12 @@ func newPlan(made protocol.Plan, page int, address func(page string) string) *Pl
 // stepsOf says what a change does, in its order (L2, L3, L5, L8).
 func stepsOf(made protocol.Plan) []string {
 	var steps []string
-	if len(made.ShardsAdded) > 0 {
+	switch {
+	case len(made.ShardsAdded) > 0 && made.Action == protocol.PlanRollback:
+		steps = append(steps,
+			"Those of shards "+runsOf(made.ShardsAdded)+" that were sealed come back first, with all that is in them.",
+			"Then producers write to all "+Count(int64(made.ToShardCount))+" shards again, and the groups share them out.")
+	case len(made.ShardsAdded) > 0:
 		steps = append(steps,
 			"Shards "+runsOf(made.ShardsAdded)+" are made first, with every group of the stream.",
 			"Then producers write to all "+Count(int64(made.ToShardCount))+" shards, and the groups share them out.")

@@ -66,7 +66,7 @@ func (p *Pages) planRollback(ctx context.Context, who visitor, page model.Rollba
 }
 
 func (p *Pages) doRollback(ctx context.Context, r *http.Request, who visitor, page model.Rollback) (answer, error) {
-	_, err := once(p.deps.API, page.Confirm.Typed.Once, func(api *client.Admin) (*protocol.Migration, error) {
+	_, err := once(ctx, p.deps.API, page.Confirm.Typed.Once, func(api *client.Admin) (*protocol.Migration, error) {
 		return api.Rollback(ctx, page.Stream, page.Group, page.ID, protocol.RollbackRequest{
 			RequestedBy: who.principal.Name, Reason: page.Confirm.Typed.Reason,
 		})
@@ -122,7 +122,7 @@ func (p *Pages) confirmedDrain(ctx context.Context, r *http.Request, who visitor
 	if page.Confirm, good = page.Confirm.Checked(); !good || !page.Found {
 		return p.confirmDrainPage(r, who, page, http.StatusBadRequest), nil
 	}
-	_, err = once(p.deps.API, typed.Once, func(api *client.Admin) (*protocol.Migration, error) {
+	_, err = once(ctx, p.deps.API, typed.Once, func(api *client.Admin) (*protocol.Migration, error) {
 		return api.ConfirmDrain(ctx, page.Stream, page.Group, page.ID, protocol.ConfirmDrainRequest{
 			ShardIndex: &page.Shard, RequestedBy: who.principal.Name, Reason: typed.Reason,
 		})

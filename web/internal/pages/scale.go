@@ -126,7 +126,7 @@ func (p *Pages) planScale(ctx context.Context, at room, who visitor, page model.
 
 // doScale sends the change.
 func (p *Pages) doScale(ctx context.Context, r *http.Request, who visitor, page model.Scale, count int) (answer, error) {
-	said, err := once(p.deps.API, page.Confirm.Typed.Once, func(api *client.Admin) (*protocol.StreamScaleResponse, error) {
+	said, err := once(ctx, p.deps.API, page.Confirm.Typed.Once, func(api *client.Admin) (*protocol.StreamScaleResponse, error) {
 		return api.Scale(ctx, page.Stream, protocol.ScaleRequest{
 			TargetShardCount: &count, RequestedBy: who.principal.Name, Reason: page.Confirm.Typed.Reason,
 		})
@@ -145,16 +145,15 @@ func (p *Pages) doScale(ctx context.Context, r *http.Request, who visitor, page 
 	return see(model.WithDone(model.MigrationPath(Root, page.Stream, page.Group, said.Migrations[0].ReshardingID), "scaled")), nil
 }
 
-// scaleStale shows the new plan, or what was begun by the same form before.
+// scaleStale shows the new plan, or what was begun by the same form before. It looks again at what
+// is under way, as that may have begun since the page was made.
 func (p *Pages) scaleStale(ctx context.Context, r *http.Request, who visitor, at room, page model.Scale, count int) (answer, error) {
-	if page.Active != "" {
-		known, err := p.deps.API.Migrations(ctx, at.stream, at.group)
-		if err != nil {
-			return answer{}, err
-		}
-		if id := model.Begun(*known, count, who.principal.Name, page.Confirm.Typed.Reason); id != "" {
-			return see(model.WithDone(model.MigrationPath(Root, at.stream, at.group, id), "same")), nil
-		}
+	group, err := p.deps.API.Group(ctx, at.stream, at.group)
+	if err != nil {
+		return answer{}, err
+	}
+	if active := group.ActiveMigration; model.SameOrder(active, count, who.principal.Name, page.Confirm.Typed.Reason) {
+		return see(model.WithDone(model.MigrationPath(Root, at.stream, at.group, active.ReshardingID), "same")), nil
 	}
 	return p.scalePage(r, who, page, http.StatusConflict), nil
 }

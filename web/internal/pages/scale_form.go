@@ -1,15 +1,25 @@
 package pages
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/redis-stream-coordinator/rsc/libs/auth"
 	"github.com/redis-stream-coordinator/rsc/libs/client"
+	"github.com/redis-stream-coordinator/rsc/libs/clock"
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 	"github.com/redis-stream-coordinator/rsc/web/internal/model"
+)
+
+// The second one of two that were sent under one key asks inUseTries times for the answer of the
+// first, inUsePause apart.
+const (
+	inUseTries = 6
+	inUsePause = 300 * time.Millisecond
 )
 
 // typedOf reads a form that confirms a change. INVALID_REQUEST for what is no form.
@@ -28,14 +38,24 @@ func typedOf(r *http.Request) (model.Typed, error) {
 func mayChange(who visitor) bool { return who.known() && who.principal.Roles.Any(auth.Write) }
 
 // once makes a change under the key of its form: it is carried out once, however often the form is
-// sent (wire contract, Idempotency-Key).
-func once[A any](api scaleAPI, key string, change func(*client.Admin) (A, error)) (A, error) {
+// sent (wire contract, Idempotency-Key). Where it was sent twice, as by a double click, the second
+// one waits a little for the answer of the first.
+func once[A any](ctx context.Context, api scaleAPI, key string, change func(*client.Admin) (A, error)) (A, error) {
+	var none A
 	keyed, err := api.Once(key)
 	if err != nil {
-		var none A
 		return none, err
 	}
-	return change(keyed)
+	for try := 1; ; try++ {
+		made, err := change(keyed)
+		refusal, is := errors.AsType[*protocol.Error](err)
+		if !is || refusal.Code != protocol.CodeIdempotencyKeyInUse || try == inUseTries {
+			return made, err
+		}
+		if err := clock.Sleep(ctx, inUsePause); err != nil {
+			return none, err
+		}
+	}
 }
 
 // refusalOf says why a change was not made, beside its form. It returns the error where there is

@@ -28,6 +28,8 @@ type scaling struct {
 	// plan is what the API plans now, refuse what it refuses a change with; empty for nothing.
 	plan   protocol.Plan
 	refuse protocol.Code
+	// busy is how often changes are refused as the first under their key is under way.
+	busy int
 	// away has something else than the gateway answer changes.
 	away bool
 	// keys are those that changes came under.
@@ -65,6 +67,11 @@ func newScaling(t *testing.T, group protocol.GroupResponse) *scaling {
 		s.keys = append(s.keys, r.Header.Get("Idempotency-Key"))
 		if s.away {
 			http.Error(w, "<html>bad gateway</html>", http.StatusBadGateway)
+			return
+		}
+		if s.busy > 0 {
+			s.busy--
+			refuse(w, protocol.CodeIdempotencyKeyInUse, "under way")
 			return
 		}
 		if s.refuse != "" {
@@ -189,6 +196,7 @@ func TestScaleIsNotMadeWithoutNameReasonAndPlan(t *testing.T) {
 		got := s.post(t, ops(), scaleAt, values)
 		require.Equal(t, want.status, got.status, "%s=%q", want.field, want.value)
 		require.Contains(t, got.body, want.says, "%s=%q", want.field, want.value)
+		require.Equal(t, want.field == "word" || want.field == "reason", strings.Contains(got.body, `href="#word"`), "%s=%q", want.field, want.value)
 		if want.field != "to" {
 			again := form(t, got)
 			require.Equal(t, strings.TrimSpace(values.Get("reason")), again.Get("reason"), "what was typed is kept")
@@ -236,7 +244,7 @@ func TestScaleWithAPlanThatHasChangedShowsTheNewOne(t *testing.T) {
 func TestScaleWhileAnotherIsUnderWayLeadsToThat(t *testing.T) {
 	t.Parallel()
 	group := readers()
-	group.ActiveMigration = &protocol.Migration{ReshardingID: "R-9"}
+	group.ActiveMigration = &protocol.Migration{ReshardingID: "R-9", ToShardCount: 6, RequestedBy: new("ops"), Reason: new("more load")}
 	s := newScaling(t, group)
 	values := confirmed(t, s.get(t, ops(), scaleAt+"?to=6"))
 	s.set(func(s *scaling) {
@@ -244,10 +252,6 @@ func TestScaleWhileAnotherIsUnderWayLeadsToThat(t *testing.T) {
 			p.Refusal = &protocol.PlanRefusal{ErrorCode: protocol.CodeActiveMigrationExists, Message: "R-9 is under way"}
 		})
 	})
-	known := protocol.MigrationsResponse{ActiveReshardingID: new("R-9"), Migrations: []protocol.Migration{
-		{ReshardingID: "R-9", FromShardCount: 4, ToShardCount: 6, RequestedBy: new("ops"), Reason: new("more load")},
-	}}
-	s.answers("GET /monitoring"+groupAPIAt+"/migrations", known)
 	page := s.get(t, ops(), scaleAt+"?to=6")
 	require.Contains(t, page.body, "R-9 is under way")
 	require.Contains(t, page.body, "ACTIVE_MIGRATION_EXISTS")
@@ -260,6 +264,7 @@ func TestScaleWhileAnotherIsUnderWayLeadsToThat(t *testing.T) {
 	got = s.post(t, ops(), scaleAt, values)
 	require.Equal(t, http.StatusConflict, got.status)
 	require.Contains(t, got.body, "R-9 is under way")
+	require.NotContains(t, got.body, "no longer the one that you confirmed", "it was begun by somebody else")
 	require.Empty(t, s.changes())
 }
 
@@ -311,6 +316,16 @@ func TestScaleWithoutAnAnswerCanBeSentAgain(t *testing.T) {
 	require.Equal(t, values.Get("once"), again.Get("once"))
 	require.Equal(t, http.StatusSeeOther, s.post(t, ops(), scaleAt, again).status)
 	require.Equal(t, []string{values.Get("once"), values.Get("once")}, s.keys)
+}
+
+func TestScaleThatIsSentTwiceWaitsForTheFirst(t *testing.T) {
+	t.Parallel()
+	s := newScaling(t, readers())
+	values := confirmed(t, s.get(t, ops(), scaleAt+"?to=6"))
+	s.set(func(s *scaling) { s.busy = 2 })
+	got := s.post(t, ops(), scaleAt, values)
+	require.Equal(t, "/console/streams/orders/groups/readers/migrations/R-1?done=scaled", got.header.Get("Location"))
+	require.Len(t, s.keys, 3)
 }
 
 // Gateway, Authorise: the API decides, the console shows no form that would be refused.
