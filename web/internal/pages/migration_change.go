@@ -21,9 +21,12 @@ func (p *Pages) rollback(ctx context.Context, r *http.Request, who visitor) (ans
 	}
 	page := model.NewRollback(at.stream, at.group, chi.URLParam(r, "id"), model.Typed{Once: rand.Text()}, Root)
 	if mayChange(who) {
-		if page, err = p.planRollback(ctx, who, page, pageNumber(r.URL.Query().Get("at"))); err != nil {
-			return answer{}, err
-		}
+		page, err = p.planRollback(ctx, who, page, pageNumber(r.URL.Query().Get("at")))
+	} else {
+		err = p.mayLook(ctx, at)
+	}
+	if err != nil {
+		return answer{}, err
 	}
 	return p.rollbackPage(r, who, page, http.StatusOK), nil
 }

@@ -89,6 +89,31 @@ func TestMigrationSaysHowFarItHasCome(t *testing.T) {
 	require.NotContains(t, reads.body, "/rollback")
 }
 
+// Reliability, Console, XSS; F38.
+func TestFieldF38WhatShardsAndErrorsSayIsInert(t *testing.T) {
+	t.Parallel()
+	evil := `"><script>alert(1)</script>`
+	c := newConsole(t)
+	of := draining(func(d *protocol.ShardDrain) {
+		d.Reason = new(protocol.DrainLagUnknown)
+		d.StreamKey, d.TailID, d.BlockingGroup, d.BlockingConsumer, d.RetiredKey = evil, &evil, &evil, &evil, &evil
+		d.Proof, d.Owners = new(protocol.DrainProof(evil)), []protocol.ShardOwner{{ConsumerGroup: evil, MemberID: evil}}
+	})
+	of.ReshardingID, of.State, of.RequestedBy, of.Reason, of.Progress.LastError = evil, protocol.MigrationState(evil), &evil, &evil, &evil
+	of.Progress.Groups = []protocol.GroupProgress{{ConsumerGroup: evil}, {ConsumerGroup: "javascript:alert(1)"}}
+	c.answers("GET "+migrationAPIAt, of)
+	for _, got := range []said{
+		c.get(t, ops(), migrationAt), c.get(t, ops(), migrationAt+"/confirm-drain?shard=4"),
+		c.get(t, ops(), migrationAt+"/confirm-drain?shard="+url.QueryEscape(evil)),
+		c.post(t, ops(), migrationAt+"/confirm-drain", url.Values{"shard": {evil}, "word": {evil}, "reason": {evil}, "once": {evil}}),
+	} {
+		require.NotContains(t, strings.ToLower(got.body), "<script>alert")
+		require.NotContains(t, got.body, evil)
+		require.NotContains(t, got.body, `href="javascript:`)
+		require.Contains(t, got.body, "&lt;")
+	}
+}
+
 func TestMigrationOfWhatIsNotThere(t *testing.T) {
 	t.Parallel()
 	c := newConsole(t)
@@ -162,6 +187,7 @@ func TestRollbackIsPlannedThenConfirmed(t *testing.T) {
 	require.Equal(t, call{"POST", api, "", `{"requestedBy":"ops","reason":"more load"}`, "ops"}, made[len(made)-1])
 	require.Len(t, made, 6, "five plans and one rollback")
 
+	c.answers("GET /monitoring/streams/orders/groups/readers/migrations", protocol.MigrationsResponse{})
 	reads := c.get(t, reader(), at)
 	require.Contains(t, reads.body, "You may look only")
 	require.NotContains(t, reads.body, `name="word"`)
@@ -185,6 +211,8 @@ func TestRollbackThatIsNotAllowedSaysWhy(t *testing.T) {
 	require.Equal(t, migrationAt+"?done=rolledback", undone.post(t, ops(), at, filled).header.Get("Location"), "it was sent before")
 
 	forbidden := newConsole(t)
+	forbidden.refuses("GET /monitoring/streams/orders/groups/readers/migrations", protocol.CodeForbidden, "no")
+	require.Equal(t, http.StatusForbidden, forbidden.get(t, reader(), at).status, "who may not look sees no page")
 	forbidden.refuses("POST "+migrationAPIAt+"/rollback", protocol.CodeForbidden, "no")
 	require.Equal(t, http.StatusForbidden, forbidden.post(t, reader(), at, filled).status)
 }
