@@ -45,12 +45,14 @@ func (s *suite) groupViews(monitor string) <-chan protocol.GroupResponse {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet,
 		monitor+api("/monitoring/stream?streamPrefix="+stream+"&consumerGroup="+group), http.NoBody)
 	require.NoError(s.t, err)
-	transport := &http.Transport{DisableKeepAlives: true}
-	answer, err := (&http.Client{Transport: transport}).Do(request)
-	require.NoError(s.t, err)
 	views := make(chan protocol.GroupResponse, 1000)
 	go func() {
 		defer close(views)
+		answer, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(request)
+		if err != nil {
+			return
+		}
+		defer answer.Body.Close()
 		lines := bufio.NewScanner(answer.Body)
 		lines.Buffer(nil, 1<<20)
 		for kind := ""; lines.Scan(); {
@@ -66,7 +68,6 @@ func (s *suite) groupViews(monitor string) <-chan protocol.GroupResponse {
 	}()
 	s.t.Cleanup(func() {
 		leave()
-		_ = answer.Body.Close()
 		for range views { // until its goroutine has ended
 			continue
 		}

@@ -24,7 +24,7 @@ func (p *process) console(t *testing.T) string {
 	return found[1]
 }
 
-// browse asks as a browser with cookies does, and returns the answer with its body unread.
+// browse asks as a browser with cookies does. The caller closes the answer's body.
 func browse(t *testing.T, browser *http.Client, method, target string, form url.Values) *http.Response {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, target, strings.NewReader(form.Encode()))
@@ -37,7 +37,6 @@ func browse(t *testing.T, browser *http.Client, method, target string, form url.
 	}
 	answer, err := browser.Do(request)
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = answer.Body.Close() })
 	return answer
 }
 
@@ -55,12 +54,14 @@ func TestTheConsoleIsServedAndEndsWithAViewer(t *testing.T) {
 	t.Cleanup(browser.CloseIdleConnections)
 
 	answer := browse(t, browser, http.MethodPost, console+"/login", url.Values{"username": {"admin"}, "password": {"password"}})
+	defer answer.Body.Close()
 	page, err := io.ReadAll(answer.Body)
 	require.NoError(t, err)
 	require.Equalf(t, http.StatusOK, answer.StatusCode, "%s", page)
 	require.Contains(t, string(page), "<h1>Streams and groups</h1>")
 
 	events := browse(t, browser, http.MethodGet, console+"/live?page=overview", nil)
+	defer events.Body.Close()
 	require.Equal(t, "text/event-stream", events.Header.Get("Content-Type"))
 	lines := bufio.NewScanner(events.Body)
 	lines.Buffer(nil, 1<<20)
@@ -77,6 +78,7 @@ func TestTheConsoleFindsAGatewayOnEveryInterface(t *testing.T) {
 	p := start(t, []string{"RSC_WEB_MAX_VIEWERS=1"}, "--redis", redis.URL(), "--demo=false", "--addr", ":0")
 	p.says(t, "no demo")
 	answer := browse(t, http.DefaultClient, http.MethodGet, p.console(t), nil)
+	defer answer.Body.Close()
 	require.Equal(t, http.StatusOK, answer.StatusCode)
 	require.Equal(t, "/console/login", answer.Request.URL.Path)
 
