@@ -30,6 +30,8 @@ type auditAPI interface {
 // audits are the pages of the audit.
 func (p *Pages) audits(to chi.Router) {
 	to.Get(Root+"/audit", p.show(p.audit))
+	to.Get(Root+"/audit.csv", p.export(asCSV()))
+	to.Get(Root+"/audit.ndjson", p.export(asNDJSON()))
 }
 
 // audit shows who asked for which change, and what became of it (gateway, Audit).
@@ -42,17 +44,27 @@ func (p *Pages) audit(ctx context.Context, r *http.Request, who visitor) (answer
 	}
 	found, err := p.findAudit(ctx, query, asked)
 	if err != nil {
-		refused, is := errors.AsType[*protocol.Error](err)
-		if !is || errors.Is(err, client.ErrUnauthorized) {
-			return answer{}, err
-		}
-		page = page.Refused(model.AuditRefusal(refused.Code, refused.Message))
-		if page.Elsewhere {
-			return p.auditPage(r, who, page, http.StatusOK), nil
-		}
-		return p.auditPage(r, who, page, protocol.FaultOf(refused.Code).Status), nil
+		return p.auditRefused(r, who, page, err)
 	}
 	return p.auditPage(r, who, page.With(found, Root), http.StatusOK), nil
+}
+
+// auditRefused says why there are no records, beside the form. It returns the error where there is
+// another page for it.
+func (p *Pages) auditRefused(r *http.Request, who visitor, page model.Audit, err error) (answer, error) {
+	refused, is := errors.AsType[*protocol.Error](err)
+	if !is || errors.Is(err, client.ErrUnauthorized) {
+		return answer{}, err
+	}
+	page = page.Refused(model.AuditRefusal(refused.Code, refused.Message))
+	if page.Elsewhere {
+		return p.auditPage(r, who, page, http.StatusOK), nil
+	}
+	status := protocol.FaultOf(refused.Code).Status
+	if status >= http.StatusInternalServerError { // other pages the gateway takes for those of a broken console
+		status = http.StatusServiceUnavailable
+	}
+	return p.auditPage(r, who, page, status), nil
 }
 
 func auditQuery(values url.Values) model.AuditQuery {
