@@ -14,8 +14,8 @@ import (
 const (
 	// requestedShown is how many bytes of one requested value a line shows, auditDetailShown how many
 	// of a detail. The exports have all.
-	requestedShown = 60
-	auditDetailShown    = 160
+	requestedShown   = 60
+	auditDetailShown = 160
 )
 
 // AuditLine is one record.

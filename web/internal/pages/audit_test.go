@@ -62,9 +62,13 @@ func TestAuditSaysWhoAskedForWhatAndWhatBecameOfIt(t *testing.T) {
 	c := newConsole(t)
 	kinds := []func(*protocol.AuditRecord){
 		func(*protocol.AuditRecord) {},
-		func(r *protocol.AuditRecord) { r.Result, r.Status, r.ErrorCode = protocol.AuditRefused, 409, "MIGRATION_ACTIVE" },
+		func(r *protocol.AuditRecord) {
+			r.Result, r.Status, r.ErrorCode = protocol.AuditRefused, 409, "MIGRATION_ACTIVE"
+		},
 		func(r *protocol.AuditRecord) { r.Result, r.Status = protocol.AuditFailed, 0 },
-		func(r *protocol.AuditRecord) { r.Kind, r.Result, r.Status, r.DurationMs = protocol.AuditIntent, "", 0, 0 },
+		func(r *protocol.AuditRecord) {
+			r.Kind, r.Result, r.Status, r.DurationMs = protocol.AuditIntent, "", 0, 0
+		},
 		func(r *protocol.AuditRecord) { r.Kind, r.RequestedBy, r.Principal = protocol.AuditReplay, "deploy", "" },
 	}
 	page := protocol.AuditResponse{Head: &protocol.AuditHead{Chain: "redis", Sequence: 5, Hash: "h-5"}}

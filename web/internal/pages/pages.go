@@ -48,7 +48,6 @@ type Pages struct {
 	live     *live
 	looks    *looks
 	exports  chan struct{} // has room for as many as are made at once
-	exports  chan struct{} // has room for as many as are made at once
 	handler  http.Handler
 }
 
@@ -58,7 +57,7 @@ func New(cfg Config, deps Deps) *Pages {
 	p := &Pages{
 		cfg: cfg, deps: deps, answers: httpx.NewAnswers(deps.Log),
 		verifier: auth.NewVerifier(deps.Keys, deps.Now, auth.AudienceWeb), live: newLive(cfg.MaxViewers),
-		looks: &looks{}, exports: make(chan struct{}, exportsMost), exports: make(chan struct{}, exportsMost),
+		looks: &looks{}, exports: make(chan struct{}, exportsMost),
 	}
 	root := chi.NewRouter()
 	root.Use(httpx.Identify, httpx.AccessLog(deps.Log, levelOf), p.answers.Recover, harden)
