@@ -18,3 +18,7 @@ func (r reader) Page(ctx context.Context, ask httpapi.Ask) (protocol.StreamMessa
 func (r reader) Rows(ctx context.Context, ask httpapi.Ask) ([]protocol.GrafanaMessageRow, error) {
 	return r.from.Rows(ctx, messages.Query(ask))
 }
+
+func (r reader) Pending(ctx context.Context, ask httpapi.AskPending) (protocol.PendingResponse, error) {
+	return r.from.Pending(ctx, messages.PendingQuery(ask))
+}

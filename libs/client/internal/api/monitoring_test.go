@@ -56,6 +56,17 @@ func TestTheMonitorIsAskedForWhatWasObserved(t *testing.T) {
 			return *found.NextCursor, err
 		}, "2-0"},
 		{
+			"/streams/o/groups/g/shards/4/pending?consumer=m+1%26x&cursor=1-0&limit=7", `{"entries":[{"recordId":"1-0","idleMs":5}]}`,
+			func(ctx context.Context) (any, error) {
+				found, err := client.Pending(ctx, "o", "g", 4, PendingQuery{Consumer: "m 1&x", Cursor: "1-0", Limit: 7})
+				return found.Entries[0].IdleMs, err
+			}, int64(5),
+		},
+		{"/streams/o/groups/g/shards/0/pending", `{"nextCursor":"2-0"}`, func(ctx context.Context) (any, error) {
+			found, err := client.Pending(ctx, "o", "g", 0, PendingQuery{})
+			return *found.NextCursor, err
+		}, "2-0"},
+		{
 			"/grafana/messages?consumerGroup=g&recordId=1-0&shardIndex=all&streamPrefix=o", `[{"recordId":"1-0"}]`,
 			func(ctx context.Context) (any, error) {
 				found, err := client.MergedMessages(ctx, "o", "g", MessageQuery{RecordID: "1-0"})

@@ -52,10 +52,11 @@ func TestWhatIsNotThereIsNotFound(t *testing.T) {
 	t.Parallel()
 	m := serving(t)
 	const nowhere = base + "/streams/orders/groups/nobody"
-	for _, below := range []string{"", "/members", "/assignments", "/migrations", "/consumption", "/offsets", "/shards/0/messages"} {
+	for _, below := range []string{"", "/members", "/assignments", "/migrations", "/consumption", "/offsets", "/shards/0/messages", "/shards/0/pending"} {
 		require.Equal(t, protocol.CodeGroupNotFound, m.code(404, nowhere+below), below)
 	}
 	require.Equal(t, protocol.CodeNotFound, m.code(404, billing+"/shards/2/messages"))
+	require.Equal(t, protocol.CodeNotFound, m.code(404, billing+"/shards/2/pending"))
 	require.Equal(t, protocol.CodeNotFound, m.code(404, base+"/nothing"))
 	m.publish(facts.Round{Number: 2})
 	require.Equal(t, protocol.CodeGroupNotFound, m.code(404, billing), "it was deleted")

@@ -37,7 +37,7 @@ func targets() []string {
 	const names = "?streamPrefix=orders&consumerGroup=billing"
 	return []string{
 		base + "/groups", billing, billing + "/members", billing + "/assignments", billing + "/migrations", billing + "/consumption",
-		billing + "/offsets", billing + "/shards/1/messages", rowsOf + "/groups", rowsOf + "/shards" + names, rowsOf + "/members" + names,
+		billing + "/offsets", billing + "/shards/1/messages", billing + "/shards/1/pending", rowsOf + "/groups", rowsOf + "/shards" + names, rowsOf + "/members" + names,
 		rowsOf + "/assignments" + names, rowsOf + "/messages" + names, rowsOf + "/options/streams", rowsOf + "/options/consumer-groups" + names,
 		rowsOf + "/options/shards" + names,
 	}

@@ -49,7 +49,9 @@ type monitor struct {
 type reader struct {
 	mu    sync.Mutex
 	asked []httpapi.Ask
-	err   error
+	// pending are the entries that were asked for.
+	pending []httpapi.AskPending
+	err     error
 }
 
 func (r *reader) keep(ask httpapi.Ask) error {
@@ -77,6 +79,16 @@ func (r *reader) Page(_ context.Context, ask httpapi.Ask) (protocol.StreamMessag
 
 func (r *reader) Rows(_ context.Context, ask httpapi.Ask) ([]protocol.GrafanaMessageRow, error) {
 	return nil, r.keep(ask)
+}
+
+func (r *reader) Pending(_ context.Context, ask httpapi.AskPending) (protocol.PendingResponse, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.pending = append(r.pending, ask)
+	return protocol.PendingResponse{
+		StreamPrefix: ask.Stream, ConsumerGroup: ask.Group, Shard: protocol.ShardID{ShardIndex: ask.Shard.Index}, StreamKey: ask.Shard.Key,
+		Limit: ask.Limit, Entries: []protocol.PendingEntry{},
+	}, r.err
 }
 
 // Look implements httpapi.Source.

@@ -44,6 +44,9 @@ type Messages interface {
 	Page(ctx context.Context, ask Ask) (protocol.StreamMessagesPageResponse, error)
 	// Rows reads a page as dashboards have it.
 	Rows(ctx context.Context, ask Ask) ([]protocol.GrafanaMessageRow, error)
+	// Pending reads a page of what a shard's group was given and has not acknowledged. NOT_FOUND
+	// where the shard has no such group, or is no stream.
+	Pending(ctx context.Context, ask AskPending) (protocol.PendingResponse, error)
 }
 
 // messagePage answers a page of the shard that the path names.
@@ -60,16 +63,11 @@ func (a *api) messagePage(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch _, err := groupOf(now.Round, at); {
-	case err != nil && isNoGroup(err):
-		return nil, a.notObserved(ctx, at)
-	case err != nil:
+	shard, err := a.shardAt(ctx, at, now)
+	if err != nil {
 		return nil, err
 	}
-	ask.Shards = shardsOf(now.Round, at.stream, func(s facts.Shard) bool { return s.Index == at.shard })
-	if len(ask.Shards) == 0 {
-		return nil, protocol.Errorf(protocol.CodeNotFound, "stream %q has no shard %d", protocol.Echo(at.stream), at.shard)
-	}
+	ask.Shards = []facts.Shard{shard}
 	return a.Messages.Page(ctx, ask)
 }
 

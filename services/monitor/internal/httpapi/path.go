@@ -20,6 +20,7 @@ const (
 	cursorParameter    = "cursor"
 	limitParameter     = "limit"
 	recordParameter    = "recordId"
+	consumerParameter  = "consumer"
 )
 
 // maxShardIndex bounds shard indexes; storage allows far fewer shards.

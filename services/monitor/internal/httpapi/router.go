@@ -68,6 +68,7 @@ func (a *api) routes(base chi.Router) {
 	guarded.Get(groupRoute+"/consumption", a.read(a.consumption))
 	guarded.Get(groupRoute+"/offsets", a.read(a.offsets))
 	guarded.Get(shardRoute+"/messages", a.read(a.messagePage))
+	guarded.Get(shardRoute+"/pending", a.read(a.pending))
 
 	guarded.Get(grafana+"/groups", a.read(a.grafanaGroups))
 	guarded.Get(grafana+"/shards", a.read(a.grafanaShards))

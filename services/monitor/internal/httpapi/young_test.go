@@ -51,7 +51,7 @@ func TestAGroupThatIsYoungerThanTheRoundIsFound(t *testing.T) {
 		m.get(http.StatusOK, young+below)
 		require.Equal(t, protocol.CodeGroupNotFound, m.code(404, nobody+below))
 	}
-	for _, below := range []string{"/offsets", "/consumption", "/shards/0/messages"} {
+	for _, below := range []string{"/offsets", "/consumption", "/shards/0/messages", "/shards/0/pending"} {
 		require.Equal(t, protocol.CodeStoreUnavailable, m.code(503, young+below), "it is there, its shards are not known yet")
 		require.Equal(t, protocol.CodeGroupNotFound, m.code(404, nobody+below))
 	}

@@ -1,5 +1,5 @@
 // Package messages reads pages of records, of one shard or merged over all shards of a
-// stream by id (monitoring, APIs).
+// stream by id, and pages of what a group was given and has not acknowledged (monitoring, APIs).
 //
 // A cursor says how far the shards were read, so that over all pages every record that was
 // there at the beginning is shown once, whatever is written meanwhile: ids grow within a
@@ -25,5 +25,6 @@
 // File map: reader.go answers; cursor.go reads cursors and next.go makes them, of a position
 // (position.go), what is behind it (behind.go) and the clocks of servers (floor.go); source.go
 // reads one shard and walk.go merges them; tail.go counts pages from the end; search.go finds one record;
+// pending.go reads what is pending;
 // record.go is what is shown of it.
 package messages

@@ -54,11 +54,25 @@ func recordOf(shard facts.Shard, id redisx.EntryID, entry redisx.Entry) record {
 			r.fields[name] = base64.StdEncoding.EncodeToString([]byte(shown))
 		}
 		left -= min(left, len(value))
-		r.bytes += len(name) + len(r.fields[name])
+		r.bytes += sentBytes(name) + sentBytes(r.fields[name])
 	}
 	slices.Sort(r.base64)
 	slices.Sort(r.cut)
 	return r
+}
+
+// sentBytes returns how long a text is in JSON.
+func sentBytes(text string) int {
+	bytes := len(text)
+	for _, char := range text {
+		switch {
+		case char == '"', char == '\\':
+			bytes++
+		case char < ' ', char == '<', char == '>', char == '&', char == '\u2028', char == '\u2029':
+			bytes += len(`\u0000`) - utf8.RuneLen(char)
+		}
+	}
+	return bytes
 }
 
 // nameOf shows the name of a field, which is bytes like any value.
