@@ -150,7 +150,10 @@ func (d *Difference) compare(want Stream, has protocol.StreamResponse, prune boo
 // destination is the count that a stream will have, and the resharding that leads to it.
 func destination(has protocol.StreamResponse) (int, *UnderWay) {
 	for _, group := range has.Groups {
-		if m := group.ActiveMigration; m != nil {
+		m := group.ActiveMigration
+		switch {
+		case m == nil, m.State == protocol.MigrationDeprecated, m.State == protocol.MigrationRolledBack:
+		default:
 			count := m.ToShardCount
 			if m.State == protocol.MigrationRollingBack {
 				count = m.FromShardCount

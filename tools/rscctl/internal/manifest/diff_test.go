@@ -87,6 +87,15 @@ func TestAReshardingUnderWayCountsAsWhatItLeadsTo(t *testing.T) {
 	}
 }
 
+func TestAReshardingThatIsOverDoesNotCount(t *testing.T) {
+	t.Parallel()
+	wanted := manifest.Manifest{Streams: []manifest.Stream{wants("s", 4, early("a"))}}
+	for _, state := range []protocol.MigrationState{protocol.MigrationDeprecated, protocol.MigrationRolledBack} {
+		found := manifest.Diff(wanted, []protocol.StreamResponse{resharded(existing("s", 4, "a"), state, 4, 6)}, false)
+		require.Equal(t, manifest.Difference{}, found)
+	}
+}
+
 // What a difference leads to has no difference any more, and without pruning nothing goes.
 func TestWhatWasMadeHasNoDifference(t *testing.T) {
 	t.Parallel()
