@@ -216,6 +216,6 @@ func wrongFile(err error) (*manifest.Error, bool) { return errors.AsType[*manife
 // deletes tells whether something would be deleted.
 func (r *declared) deletes() bool {
 	return slices.ContainsFunc(r.Changes, func(one changeReport) bool {
-		return one.Action == manifest.DeleteGroup || one.Action == manifest.DeleteStream
+		return placeOf(one.change).pruned
 	})
 }

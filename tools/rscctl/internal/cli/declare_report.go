@@ -67,6 +67,7 @@ func groupNames(change manifest.Change) []string {
 
 func placeOf(change manifest.Change) place {
 	at := place{stream: change.Stream}
+	at.pruned = change.Action == manifest.DeleteGroup || change.Action == manifest.DeleteStream
 	if change.Action == manifest.AddGroup || change.Action == manifest.DeleteGroup {
 		at.group = change.Groups[0].Name
 	}

@@ -30,6 +30,8 @@ type place struct {
 	login bool
 	// monitor tells that the monitor has to answer, through the gateway.
 	monitor bool
+	// pruned tells that a file deletes it.
+	pruned bool
 }
 
 // usageError is a command line that the caller has to correct.

@@ -28,6 +28,9 @@ func nextStep(code protocol.Code, at place) string {
 	case protocol.CodeGroupNotFound:
 		return "list the groups with: rscctl groups list"
 	case protocol.CodeGroupHasActiveMembers:
+		if at.pruned {
+			return "stop the members first (rscctl members shows them), or leave it out of the pruning"
+		}
 		return "stop the members first (rscctl members shows them), or add --force: they lose their shards at once"
 	case protocol.CodeActiveMigrationExists:
 		return fmt.Sprintf("follow the one under way with: rscctl migrations watch %s", at.stream)
