@@ -16,7 +16,9 @@ type API interface {
 	migrationAPI
 	groupAPI
 	messageAPI
+	pendingAPI
 	auditAPI
+	systemAPI
 }
 
 type overviewAPI interface {

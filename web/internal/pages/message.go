@@ -18,9 +18,10 @@ type messageAPI interface {
 	MergedMessages(ctx context.Context, stream, group string, query client.MessageQuery) ([]protocol.GrafanaMessageRow, error)
 }
 
-// records are the pages that show what is in the streams.
+// records are the pages that show what is in the streams, and what is pending of it.
 func (p *Pages) records(to chi.Router) {
 	to.Get(Root+"/streams/{stream}/groups/{group}/messages", p.show(p.messages))
+	to.Get(Root+"/streams/{stream}/groups/{group}/pending", p.show(p.pending))
 }
 
 // messages shows records of a shard, or of all (monitoring, Console). They are read when they are
