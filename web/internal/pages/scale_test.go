@@ -391,6 +391,20 @@ func TestFieldF38PlansAndReasonsAreInert(t *testing.T) {
 	require.Empty(t, s.changes())
 }
 
+func TestScaleOfEveryNameThatAStreamMayHave(t *testing.T) {
+	t.Parallel()
+	c := newConsole(t)
+	const name = "shop:orders@eu.1+a_b-c"
+	c.answers("GET /streams/"+name+"/groups/g+1", protocol.GroupResponse{ShardCount: 4})
+	c.answers("POST /streams/"+name+"/scale", scalePlan(4, 6))
+	for _, spelled := range []string{name, url.PathEscape(name), "shop%3Aorders%40eu.1%2Ba_b-c"} {
+		page := c.get(t, ops(), "/console/streams/"+spelled+"/groups/g%2B1/scale?to=6")
+		require.Equal(t, http.StatusOK, page.status, spelled)
+		require.Contains(t, page.body, `action="/console/streams/`+name+`/groups/g+1/scale"`, spelled)
+		require.Contains(t, page.body, `pattern="shop:orders@eu\.1\+a_b-c"`)
+	}
+}
+
 // Reliability, Console: large tables.
 func TestAPlanOfManyMembersIsPaged(t *testing.T) {
 	t.Parallel()
