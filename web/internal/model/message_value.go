@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 	"unicode"
 )
@@ -34,8 +35,7 @@ func visible(text string, lines bool, most int) (Value, int) {
 	for _, char := range text {
 		shown := string(char)
 		if !unicode.IsGraphic(char) && !(lines && (char == '\n' || char == '\t')) {
-			shown = fmt.Sprintf(`\u%04x`, char)
-			value.Escaped = true
+			shown, value.Escaped = escaped(char), true
 		}
 		if size += sizeOf(shown); size > most {
 			size -= sizeOf(shown)
@@ -46,6 +46,14 @@ func visible(text string, lines bool, most int) (Value, int) {
 	}
 	value.Text = made.String()
 	return value, size
+}
+
+// escaped writes a character as its number.
+func escaped(char rune) string {
+	if char > math.MaxUint16 {
+		return fmt.Sprintf(`\U%08x`, char)
+	}
+	return fmt.Sprintf(`\u%04x`, char)
 }
 
 // sizeOf returns how long a character is in HTML.

@@ -16,7 +16,6 @@ type API interface {
 	migrationAPI
 	groupAPI
 	messageAPI
-	pendingAPI
 	auditAPI
 	systemAPI
 }

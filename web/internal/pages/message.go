@@ -16,6 +16,7 @@ import (
 type messageAPI interface {
 	Messages(ctx context.Context, stream, group string, shard int, query client.MessageQuery) (*protocol.StreamMessagesPageResponse, error)
 	MergedMessages(ctx context.Context, stream, group string, query client.MessageQuery) ([]protocol.GrafanaMessageRow, error)
+	Pending(ctx context.Context, stream, group string, shard int, query client.PendingQuery) (*protocol.PendingResponse, error)
 }
 
 // records are the pages that show what is in the streams, and what is pending of it.

@@ -238,13 +238,18 @@ func TestPagesOfRecordsAreOfBoundedSize(t *testing.T) {
 
 func TestOtherRefusalsOfRecordsHaveTheirPage(t *testing.T) {
 	t.Parallel()
-	for code, status := range map[protocol.Code]int{
-		protocol.CodeForbidden: http.StatusForbidden, protocol.CodeStoreUnavailable: http.StatusServiceUnavailable,
-		protocol.CodeGroupNotFound: http.StatusNotFound, protocol.CodeUnauthorized: http.StatusSeeOther,
+	for _, want := range []struct {
+		code   protocol.Code
+		status int
+	}{
+		{protocol.CodeForbidden, http.StatusForbidden},
+		{protocol.CodeStoreUnavailable, http.StatusServiceUnavailable},
+		{protocol.CodeGroupNotFound, http.StatusNotFound},
+		{protocol.CodeUnauthorized, http.StatusSeeOther},
 	} {
 		c := newConsole(t)
-		c.refuses(shardRecords, code, "because")
-		require.Equal(t, status, c.get(t, ops(), messagesPage+"?shard=2").status, code)
+		c.refuses(shardRecords, want.code, "because")
+		require.Equal(t, want.status, c.get(t, ops(), messagesPage+"?shard=2").status, want.code)
 	}
 	c := newConsole(t)
 	require.Equal(t, http.StatusNotFound, c.get(t, ops(), "/console/streams/a%2Fb/groups/g/messages").status)

@@ -5,14 +5,9 @@ import (
 	"net/http"
 
 	"github.com/redis-stream-coordinator/rsc/libs/client"
-	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 	"github.com/redis-stream-coordinator/rsc/web/internal/model"
 	"github.com/redis-stream-coordinator/rsc/web/internal/view"
 )
-
-type pendingAPI interface {
-	Pending(ctx context.Context, stream, group string, shard int, query client.PendingQuery) (*protocol.PendingResponse, error)
-}
 
 // pending shows what a group was given of a shard and has not acknowledged (monitoring, Console).
 func (p *Pages) pending(ctx context.Context, r *http.Request, who visitor) (answer, error) {

@@ -76,18 +76,23 @@ func TestWhatIsNotPendingIsSaid(t *testing.T) {
 		require.Equal(t, http.StatusOK, got.status)
 		require.Contains(t, got.body, text)
 	}
-	for code, status := range map[protocol.Code]int{
-		protocol.CodeForbidden: http.StatusForbidden, protocol.CodeStoreUnavailable: http.StatusServiceUnavailable,
-		protocol.CodeGroupNotFound: http.StatusNotFound, protocol.CodeNotFound: http.StatusNotFound, protocol.CodeInvalidRequest: http.StatusBadRequest,
+	for _, want := range []struct {
+		code   protocol.Code
+		status int
+		beside bool // the form
+	}{
+		{protocol.CodeForbidden, http.StatusForbidden, false},
+		{protocol.CodeStoreUnavailable, http.StatusServiceUnavailable, false},
+		{protocol.CodeGroupNotFound, http.StatusNotFound, false},
+		{protocol.CodeNotFound, http.StatusNotFound, true},
+		{protocol.CodeInvalidRequest, http.StatusBadRequest, true},
 	} {
 		c := newConsole(t)
-		c.refuses(shardPending, code, "<b>because</b>")
+		c.refuses(shardPending, want.code, "<b>because</b>")
 		got := c.get(t, ops(), pendingPage+"?shard=2&consumer=c1&cursor=x")
-		require.Equal(t, status, got.status, code)
+		require.Equal(t, want.status, got.status, want.code)
 		require.Contains(t, got.body, "&lt;b&gt;because&lt;/b&gt;")
-		if code == protocol.CodeNotFound || code == protocol.CodeInvalidRequest {
-			require.Contains(t, got.body, `value="c1"`, "what was typed stays")
-		}
+		require.Equal(t, want.beside, strings.Contains(got.body, `value="c1"`), "what was typed stays")
 	}
 }
 

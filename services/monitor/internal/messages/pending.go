@@ -82,12 +82,12 @@ func pendingEntry(from redis.XPendingExt) (protocol.PendingEntry, error) {
 // refusePending says why nothing can be told of what is pending.
 func refusePending(err error, q PendingQuery) error {
 	cause := fmt.Errorf("read what is pending on %q: %w", q.Shard.Key, err)
-	switch redisx.StateOf(err) {
-	case redisx.StateNoGroup:
+	switch state := redisx.StateOf(err); {
+	case state == redisx.StateNoGroup:
 		return protocol.Errorf(protocol.CodeNotFound,
 			"shard %d has no consumer group %q in Redis, so nothing is pending: it was not made yet, or somebody has deleted it or the stream",
 			q.Shard.Index, protocol.Echo(q.Group)).Because(cause)
-	case redisx.StateWrongType:
+	case state == redisx.StateWrongType:
 		return protocol.Errorf(protocol.CodeNotFound,
 			"the key of shard %d is no stream, so nothing is pending: the shard is sealed, or somebody has written something else there",
 			q.Shard.Index).Because(cause)
