@@ -140,6 +140,9 @@ func (a *App) Reload(load func() (Config, error)) {
 // Close refuses new requests, waits for those under way and writes what the audit still
 // holds, until ctx ends; its error tells what was cut off or lost. It may be called again.
 func (a *App) Close(ctx context.Context) error {
+	if a.proxy != nil {
+		a.proxy.EndStreams()
+	}
 	errs := []error{a.gate.Close(ctx)}
 	if a.auditor != nil {
 		errs = append(errs, a.auditor.Close(ctx))

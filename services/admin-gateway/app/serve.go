@@ -41,6 +41,7 @@ func (a *App) Serve(ctx context.Context, listener net.Listener) error {
 	}
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.cfg.Gateway.ShutdownTimeout)
 	defer cancel()
+	a.proxy.EndStreams()
 	finished := a.gate.Close(ending)
 	err := errors.Join(failed, finished, server.Shutdown(ending))
 	if failed == nil {

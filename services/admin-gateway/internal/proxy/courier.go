@@ -168,7 +168,10 @@ func (c *courier) brought(on *errand, at *place, answer *http.Response) result {
 		return result{err: err}
 	}
 	c.succeeded(on, at)
-	body := &leaving{ReadCloser: answer.Body, leave: sync.OnceFunc(at.leave)}
+	body := io.ReadCloser(&leaving{ReadCloser: answer.Body, leave: sync.OnceFunc(at.leave)})
+	if on.exchange.Route.Streams {
+		body = endable{ReadCloser: body, ctx: on.ctx}
+	}
 	return result{answer: pass(on.exchange.Route.Service, answer, body, answer.ContentLength)}
 }
 

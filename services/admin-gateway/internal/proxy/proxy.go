@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -33,6 +34,10 @@ type Proxy struct {
 	reports     reports
 	reverse     *httputil.ReverseProxy
 	serve       http.Handler
+
+	// streams lives until answers without an end are to end.
+	streams    context.Context
+	endStreams context.CancelFunc
 }
 
 // New returns a proxy, or an error that names every upstream that cannot be one.
@@ -51,6 +56,7 @@ func New(config Config, deps Deps) (*Proxy, error) {
 		credentials: &credentials{ring: deps.Ring, now: deps.Now, kept: make(map[holder]kept)},
 		courier:     &courier{pools: pools, transport: transportOf(config), now: deps.Now, log: log, told: deps.Failed, tracing: deps.Tracing},
 	}
+	p.streams, p.endStreams = context.WithCancel(context.Background())
 	p.reverse = &httputil.ReverseProxy{
 		Rewrite:   func(*httputil.ProxyRequest) {}, // the request is written anew before
 		Transport: p.courier, BufferPool: newBuffers(), ErrorHandler: p.refuse,
@@ -101,8 +107,15 @@ func transportOf(config Config) *http.Transport {
 	return transport
 }
 
-// Close closes the connections that are not in use.
-func (p *Proxy) Close() { p.courier.transport.CloseIdleConnections() }
+// EndStreams ends the answers without an end, and those that begin later at once: a gateway that
+// terminates does not wait for them, and who follows comes back to another one.
+func (p *Proxy) EndStreams() { p.endStreams() }
+
+// Close ends the answers without an end and closes the connections that are not in use.
+func (p *Proxy) Close() {
+	p.endStreams()
+	p.courier.transport.CloseIdleConnections()
+}
 
 // ServeHTTP sends on the exchange of r, and passes the answer back.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.serve.ServeHTTP(w, r) }

@@ -2,6 +2,8 @@ package proxy
 
 import (
 	"context"
+	"errors"
+	"io"
 	"net/http"
 	"time"
 
@@ -11,6 +13,26 @@ import (
 // longSilence is how long members are left without an answer by an instance that hangs. It is
 // below the time after which those of the SDK give up, 2 s with the usual lease (protocol A5).
 const longSilence = time.Second
+
+// errEnding is why an answer without an end was ended by the gateway.
+var errEnding = errors.New("the gateway terminates")
+
+// endable is the body of an answer without an end. That the gateway ends it is no failure: the
+// answer is whole as far as it goes.
+type endable struct {
+	io.ReadCloser
+
+	ctx context.Context
+}
+
+// Read implements io.Reader.
+func (e endable) Read(into []byte) (int, error) {
+	n, err := e.ReadCloser.Read(into)
+	if err != nil && errors.Is(context.Cause(e.ctx), errEnding) {
+		err = io.EOF
+	}
+	return n, err
+}
 
 // bounded returns the context in which an exchange is served, at most for limit, and what to
 // call when the answer begins. A mutation goes on without its caller; an answer without an end is bounded
@@ -26,11 +48,13 @@ func (p *Proxy) bounded(ctx context.Context, e *exchange.Exchange, limit time.Du
 	open, cut := context.WithCancelCause(ctx)
 	begin, release := context.WithTimeout(ctx, limit)
 	stop := context.AfterFunc(begin, func() { cut(context.DeadlineExceeded) })
+	ending := context.AfterFunc(p.streams, func() { cut(errEnding) })
 	answered := func() {
 		stop()
 		release()
 	}
 	return open, answered, func() {
+		ending()
 		answered()
 		cut(nil)
 	}

@@ -63,6 +63,35 @@ func TestAnAnswerWithoutAnEndIsPassedOnAsItComes(t *testing.T) {
 	<-ended // the service notices that the caller has gone
 }
 
+// A gateway that terminates does not wait for those who follow, and they see a whole answer.
+func TestAnAnswerWithoutAnEndEndsWithTheGateway(t *testing.T) {
+	t.Parallel()
+	ended := make(chan struct{}, 2)
+	up := startUpstream(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, "data: x\n")
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+		ended <- struct{}{}
+	})
+	g := startGateway(t, setup{Config: proxy.Config{Upstreams: monitors(up.URL)}})
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+g.address+base+"/monitoring/stream", nil)
+	require.NoError(t, err)
+	answer, err := g.client.Do(r)
+	require.NoError(t, err)
+	defer answer.Body.Close()
+	g.proxy.EndStreams()
+	body, err := io.ReadAll(answer.Body)
+	require.NoError(t, err)
+	require.Equal(t, "data: x\n", string(body))
+	<-ended
+
+	late, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	_, _ = g.ask(late, "GET", base+"/monitoring/stream", "")
+	require.NoError(t, late.Err(), "one that comes later ends too")
+}
+
 func TestAStreamHasToBeginInTime(t *testing.T) {
 	t.Parallel()
 	up, _ := hung(t)
