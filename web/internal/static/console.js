@@ -18,13 +18,14 @@ function place(piece) {
   const element = document.getElementById(piece.id);
   if (!element) return;
   const focus = document.activeElement;
-  const address = element.contains(focus) ? focus.getAttribute("href") ?? focus.id : null;
+  const name = (one) => one.id || one.getAttribute("href");
+  const focused = element.contains(focus) ? name(focus) : null;
   const scrolled = [...element.querySelectorAll(".scroll")].map((box) => box.scrollLeft);
   element.innerHTML = piece.html; // made and escaped by the server
   element.querySelectorAll(".scroll").forEach((box, i) => (box.scrollLeft = scrolled[i] ?? 0));
-  if (address !== null) {
+  if (focused) { // what has no name is not found again
     const again = [...element.querySelectorAll("a, button, input, select, [tabindex]")].find(
-      (one) => (one.getAttribute("href") ?? one.id) === address);
+      (one) => name(one) === focused);
     again?.focus({ preventScroll: true });
   }
   localise(element);
