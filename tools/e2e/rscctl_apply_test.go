@@ -73,6 +73,13 @@ func TestRscctlMakesStreamsAsAFileSays(t *testing.T) {
 	o.succeeds("", slices.Concat(prune, []string{"--yes"})...)
 	require.NotContains(t, o.succeeds("", "streams", "list"), "zoo")
 
+	// Who is bound to some streams may apply a file of those.
+	write(strings.Split(declaredStreams, "  - name: mails")[0])
+	bound := *o
+	bound.home = t.TempDir()
+	bound.succeeds(passwordOf(userScoped)+"\n", "login", "--user", userScoped, "--password-stdin")
+	require.Contains(t, bound.succeeds("", execute...), "Nothing to do: all is as "+file+" says (1 streams).\n")
+
 	audited := answerOf[protocol.AuditResponse](o, "audit", "list", "--stream", "orders", "--limit", "0")
 	reasons := map[string]bool{}
 	for _, record := range audited.Records {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 	"github.com/redis-stream-coordinator/rsc/tools/rscctl/internal/manifest"
 )
 
@@ -152,9 +153,9 @@ func (s *session) readBounded(name string) ([]byte, error) {
 
 // compare asks what exists, and for the coordinator's plan of each change.
 func (s *session) compare(ctx context.Context, wanted manifest.Manifest, d declaration, sign signature) (*declared, error) {
-	streams, err := s.admin.Streams(ctx)
+	streams, err := s.existing(ctx, wanted, d.prune || wanted.Prune)
 	if err != nil {
-		return nil, s.cannot(err, place{}, "list the streams")
+		return nil, err
 	}
 	exists := map[string]bool{}
 	for _, stream := range streams {
@@ -178,6 +179,36 @@ func (s *session) compare(ctx context.Context, wanted manifest.Manifest, d decla
 		report.Changes = append(report.Changes, one)
 	}
 	return report, nil
+}
+
+// existing returns the streams that there are. Who may not list all is shown those of the file;
+// what else there is, and so what is to be pruned, cannot be told then.
+func (s *session) existing(ctx context.Context, wanted manifest.Manifest, prune bool) ([]protocol.StreamResponse, error) {
+	all, err := s.admin.Streams(ctx)
+	if codeIn(err) != protocol.CodeForbidden || prune {
+		return all, s.cannot(err, place{}, "list the streams")
+	}
+	s.notes().Line("rscctl: this user may not list all streams, so only those of the file are looked at")
+	var found []protocol.StreamResponse
+	for _, want := range wanted.Streams {
+		stream, err := s.admin.Stream(ctx, want.Name)
+		switch {
+		case codeIn(err) == protocol.CodeStreamNotFound:
+		case err != nil:
+			return nil, s.cannot(err, place{stream: want.Name}, "look at stream %s", want.Name)
+		default:
+			found = append(found, *stream)
+		}
+	}
+	return found, nil
+}
+
+// codeIn is the code of a refusal, empty for all else.
+func codeIn(err error) protocol.Code {
+	if refused, ok := errors.AsType[*protocol.Error](err); ok {
+		return refused.Code
+	}
+	return ""
 }
 
 // foreseen returns the first refusal that the plans foresee.

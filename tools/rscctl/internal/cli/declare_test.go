@@ -132,6 +132,21 @@ func TestAnApplyOfWhatIsThereDoesNothing(t *testing.T) {
 	}
 }
 
+func TestWhoMayNotListAllStreamsIsShownThoseOfTheFile(t *testing.T) {
+	t.Parallel()
+	says := declarable()
+	says[getStreams] = []any{refused{protocol.CodeForbidden, "scopes"}}
+	says[getOrders] = []any{eight()}
+	says["GET /streams/mails"] = []any{refused{protocol.CodeStreamNotFound, "none"}}
+	f, url := serve(t, says)
+	got := rscctl(t, scene{in: wantedStreams}, url, "apply --execute --reason r -f -")
+	require.Zero(t, got.code, got.err)
+	require.Contains(t, got.err, "only those of the file are looked at")
+	require.Len(t, made(f), 4)
+	require.Equal(t, 1, rscctl(t, scene{in: wantedStreams}, url, "apply --execute --reason r --prune -f -").code, "all have to be known")
+	require.Len(t, made(f), 4)
+}
+
 func TestWhatWouldBeRefusedKeepsEverythingFromBeingBegun(t *testing.T) {
 	t.Parallel()
 	says := declarable()
