@@ -31,6 +31,7 @@ func behind() protocol.StreamShardOffsetsResponse {
 	late.Lag, late.OldestUnreadAgeMs, late.PendingCount = new(int64(7)), new(int64(83_400)), 3
 	late.ProducedPerSecond, late.ConsumedPerSecond, late.OwnerMemberIDs = new(12.34), new(0.0), []string{"m1"}
 	lost.Problem, lost.LagReason, lost.OwnerMemberIDs = new("STREAM_MISSING"), new(protocol.LagNotObserved), []string{"m1", "m2"}
+	lost.Lag = new(int64(9)) // what is not known is not shown, whatever stands there
 	rest.Lag, rest.ConsumedPerSecond, rest.TrimmedUnreadAlarm = new(int64(0)), nil, true
 	return protocol.StreamShardOffsetsResponse{
 		StreamPrefix: "orders", ConsumerGroup: "g", Shards: []protocol.StreamShardOffset{late, lost, rest}, TotalPendingCount: 3,
