@@ -36,6 +36,9 @@ type Overview struct {
 	// Troubled is how many groups have a problem.
 	Troubled int
 	Columns  []Column
+	// Unreadable are groups that no line can be made of, MoreUnreadable is how many others are.
+	Unreadable     []UnreadableLine
+	MoreUnreadable int
 }
 
 // Column is a head of a table; its address sorts by it.

@@ -49,7 +49,7 @@ type kept struct {
 
 // kept returns the pages that are kept up to date, by their names.
 func (p *Pages) kept() map[string]kept {
-	return map[string]kept{"overview": p.overviewKept(), "group": p.groupKept(), "migration": p.migrationKept()}
+	return map[string]kept{"overview": p.overviewKept(), "group": p.groupKept(), "migration": p.migrationKept(), "system": p.systemKept()}
 }
 
 // follow answers with server-sent events: the pieces of a page that have changed, as JSON

@@ -18,6 +18,10 @@ func (p *Pages) overview(ctx context.Context, r *http.Request, who visitor) (ans
 		return answer{}, err
 	}
 	page := model.NewOverview(rows, overviewQuery(r), Root)
+	// The rows do not tell of groups that cannot be read. Without them the page is good all the same.
+	if scene, err := p.glance(ctx); err == nil {
+		page = page.WithUnreadable(scene.Unreadable, Root)
+	}
 	return answer{body: view.OverviewPage(p.frame(r, who, "Overview", "overview"), page)}, nil
 }
 
@@ -45,8 +49,8 @@ func (p *Pages) overviewKept() kept {
 			return err
 		},
 		fragments: func(_ context.Context, r *http.Request, scene *model.Scene) ([]fragment, error) {
-			page := model.NewOverview(slices.Collect(maps.Values(scene.Groups)), overviewQuery(r), Root)
-			return []fragment{{"totals", view.OverviewTotals(page)}, {"groups", view.OverviewGroups(page)}}, nil
+			page := model.NewOverview(slices.Collect(maps.Values(scene.Groups)), overviewQuery(r), Root).WithUnreadable(scene.Unreadable, Root)
+			return []fragment{{"unreadable", view.Unreadable(page.Unreadable, page.MoreUnreadable)}, {"totals", view.OverviewTotals(page)}, {"groups", view.OverviewGroups(page)}}, nil
 		},
 	}
 }

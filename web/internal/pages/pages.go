@@ -85,6 +85,7 @@ func (p *Pages) routes(to chi.Router) {
 	p.records(to)
 	to.Get(Root+"/streams/{stream}/groups/{group}", p.show(p.group))
 	p.audits(to)
+	to.Get(Root+"/system", p.show(p.system))
 }
 
 // ServeHTTP implements http.Handler.
