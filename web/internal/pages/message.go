@@ -38,7 +38,7 @@ func (p *Pages) messages(ctx context.Context, r *http.Request, who visitor) (ans
 	if page.Refusal = refusal; refusal != nil {
 		status = http.StatusBadRequest
 	} else if page, err = p.messagesAsked(ctx, at, page, ask); err != nil {
-		if page.Refusal, status, err = askRefused(err); err != nil {
+		if page.Refusal, status, err = askRefused(err, page.Address); err != nil {
 			return answer{}, err
 		}
 	}
@@ -68,15 +68,12 @@ func (p *Pages) messagesAsked(ctx context.Context, at room, page model.Messages,
 }
 
 // askRefused says beside the form why there is nothing to show: of what was asked for, or of the
-// shard. It returns the error where there is a page for it.
-func askRefused(err error) (*model.Refusal, int, error) {
+// shard. home is where to begin again. It returns the error where there is a page for it.
+func askRefused(err error, home string) (*model.Refusal, int, error) {
 	refusal, is := errors.AsType[*protocol.Error](err)
 	if !is || refusal.Code != protocol.CodeInvalidRequest && refusal.Code != protocol.CodeNotFound {
 		return nil, 0, err
 	}
-	said := &model.Refusal{Code: string(refusal.Code), Text: refusal.Message}
-	if refusal.Code == protocol.CodeInvalidRequest {
-		said.Advice = "Ask for something else below, or begin again without a condition."
-	}
+	said := &model.Refusal{Code: string(refusal.Code), Text: refusal.Message, Address: home, Link: "Begin again"}
 	return said, protocol.FaultOf(refusal.Code).Status, nil
 }

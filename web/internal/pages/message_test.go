@@ -174,6 +174,7 @@ func TestFieldF38HostileCursorsArePassedOnAndTold(t *testing.T) {
 			got := c.get(t, ops(), messagesPage+"?shard=2&"+url.Values{parameter: {evil}}.Encode())
 			require.Equal(t, http.StatusBadRequest, got.status)
 			require.Contains(t, got.body, "INVALID_REQUEST")
+			require.Equal(t, url.Values{}, linked(t, got.body, "Begin again"))
 			require.NotContains(t, got.body, "<script>alert")
 			require.NotContains(t, got.body, `href="javascript:`)
 			asked := map[string]string{"cursor": "cursor", "id": "recordId"}[parameter]

@@ -27,7 +27,7 @@ func (p *Pages) pending(ctx context.Context, r *http.Request, who visitor) (answ
 		})
 		if err == nil {
 			page = page.With(*found, Root)
-		} else if page.Refusal, status, err = askRefused(err); err != nil {
+		} else if page.Refusal, status, err = askRefused(err, page.Address); err != nil {
 			return answer{}, err
 		}
 	}
