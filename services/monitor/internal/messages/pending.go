@@ -82,16 +82,16 @@ func pendingEntry(from redis.XPendingExt) (protocol.PendingEntry, error) {
 // refusePending says why nothing can be told of what is pending.
 func refusePending(err error, q PendingQuery) error {
 	cause := fmt.Errorf("read what is pending on %q: %w", q.Shard.Key, err)
-	switch state := redisx.StateOf(err); {
-	case state == redisx.StateNoGroup:
+	state := redisx.StateOf(err)
+	if state == redisx.StateNoGroup {
 		return protocol.Errorf(protocol.CodeNotFound,
 			"shard %d has no consumer group %q in Redis, so nothing is pending: it was not made yet, or somebody has deleted it or the stream",
 			q.Shard.Index, protocol.Echo(q.Group)).Because(cause)
-	case state == redisx.StateWrongType:
+	}
+	if state == redisx.StateWrongType {
 		return protocol.Errorf(protocol.CodeNotFound,
 			"the key of shard %d is no stream, so nothing is pending: the shard is sealed, or somebody has written something else there",
 			q.Shard.Index).Because(cause)
-	default:
-		return protocol.Errorf(protocol.CodeStoreUnavailable, "shard %d of the stream cannot be read now", q.Shard.Index).Because(cause)
 	}
+	return protocol.Errorf(protocol.CodeStoreUnavailable, "shard %d of the stream cannot be read now", q.Shard.Index).Because(cause)
 }
