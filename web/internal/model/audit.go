@@ -210,10 +210,9 @@ func chainOf(found AuditFound) *AuditChain {
 		return nil
 	}
 	chain := &AuditChain{Name: found.Head.Chain, Sequence: Count(found.Head.Sequence), Hash: cmp.Or(found.Head.Hash, Unknown)}
-	switch {
-	case found.Newest == nil:
+	if found.Newest == nil {
 		chain.Broken = found.Head.Sequence != 0
-	default:
+	} else {
 		chain.Broken = found.Newest.Sequence != found.Head.Sequence || found.Newest.Hash != found.Head.Hash
 	}
 	return chain

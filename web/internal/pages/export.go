@@ -102,9 +102,11 @@ func (p *Pages) export(form exportForm) http.HandlerFunc {
 
 // exportAll writes a page of the API's and all that follow.
 func (p *Pages) exportAll(ctx context.Context, out *exporter, asked client.AuditQuery, page *protocol.AuditResponse) error {
-	err := out.write(out.form.head())
-	for err == nil {
-		if err = out.records(page.Records); err != nil {
+	if err := out.write(out.form.head()); err != nil {
+		return err
+	}
+	for {
+		if err := out.records(page.Records); err != nil {
 			return err
 		}
 		switch {
@@ -117,11 +119,11 @@ func (p *Pages) exportAll(ctx context.Context, out *exporter, asked client.Audit
 		if asked.Limit = min(protocol.MaxAudit, exportMost-out.written); asked.Limit == 0 {
 			return out.end("that is as many as one export may have", asked.Cursor)
 		}
+		var err error
 		if page, err = p.deps.API.Audit(ctx, asked); err != nil {
 			return errors.Join(err, out.end(whyEnded(ctx, err), asked.Cursor))
 		}
 	}
-	return err
 }
 
 // whyEnded says why the API was not asked for more.
