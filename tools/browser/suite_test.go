@@ -25,7 +25,10 @@ const (
 	// often is how often a condition is looked at.
 	often = 50 * time.Millisecond
 
-	userOps    = "ops"    // WRITE
+	// lastWords is how much of what the suite has written is shown when a test fails.
+	lastWords = 2_000
+
+	userOps    = "ops"    // WRITE, MEMBER
 	userViewer = "viewer" // READ
 )
 
@@ -34,7 +37,7 @@ func passwordOf(user string) string { return "password-of-" + user }
 // settings is the file of a suite. Its users are made once for all tests: each hash takes 64 MiB.
 var settings = sync.OnceValues(func() (string, error) {
 	text := "coordinator:\n  api:\n    users:\n"
-	for _, user := range [][2]string{{userOps, "WRITE"}, {userViewer, "READ"}} {
+	for _, user := range [][2]string{{userOps, "WRITE, MEMBER"}, {userViewer, "READ"}} {
 		hash, err := auth.HashPassword(passwordOf(user[0]))
 		if err != nil {
 			return "", err
@@ -70,7 +73,8 @@ func startSuite(t *testing.T, flags ...string) *suite {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		if t.Failed() {
-			t.Logf("the suite wrote:\n%s", said.String())
+			text := said.String()
+			t.Logf("the suite wrote:\n%s", text[max(0, len(text)-lastWords):])
 		}
 	})
 	where := regexp.MustCompile(`console on (http://\S+)/console`)

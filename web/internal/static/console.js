@@ -18,7 +18,7 @@ function place(piece) {
   const element = document.getElementById(piece.id);
   if (!element) return;
   const focus = document.activeElement;
-  const name = (one) => one.id || one.getAttribute("href");
+  const name = (one) => one.id || one.getAttribute("href") || one.dataset.copy || one.getAttribute("aria-label");
   const focused = element.contains(focus) ? name(focus) : null;
   const scrolled = [...element.querySelectorAll(".scroll")].map((box) => box.scrollLeft);
   element.innerHTML = piece.html; // made and escaped by the server
