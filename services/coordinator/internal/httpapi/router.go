@@ -22,6 +22,7 @@ const (
 	memberRoute     = "/members/{" + memberParameter + "}"
 	reshardingRoute = "/migrations/{" + reshardingParameter + "}"
 	heartbeatRoute  = memberRoute + "/heartbeat"
+	snapshotRoute   = "/internal/groups"
 )
 
 // api holds what the handlers share; it does not change after New.
@@ -80,7 +81,7 @@ func (a *api) routes(base chi.Router) {
 		a.groupRoutes(r)
 		r.With(a.guarded(demand{roles: auth.Write})).Post("/admin/repair-index", a.repairIndex())
 
-		r.Get("/internal/groups", a.read(a.snapshots))
+		r.Get(snapshotRoute, a.read(a.snapshots))
 		r.Get("/monitoring/groups", a.read(a.groups))
 		r.Get("/monitoring"+groupRoute, a.read(a.group))
 		r.Get("/monitoring"+groupRoute+"/members", a.read(a.members))
@@ -169,7 +170,7 @@ func levelOf(r *http.Request, status int) slog.Level {
 	switch {
 	case status >= http.StatusInternalServerError:
 		return slog.LevelWarn
-	case strings.HasSuffix(r.Pattern, heartbeatRoute):
+	case strings.HasSuffix(r.Pattern, heartbeatRoute), strings.HasSuffix(r.Pattern, snapshotRoute): // members and monitors ask all the time
 		return slog.LevelDebug
 	default:
 		return slog.LevelInfo

@@ -12,7 +12,7 @@ import (
 // traced says what spans tell of requests. What probes and the monitor ask again and again,
 // whether anybody uses the suite or not, makes none.
 func traced(basePath string) tracing.Requests {
-	polled := map[string]bool{"/healthz": true, "/readyz": true, strings.TrimSuffix(basePath, "/") + "/internal/groups": true}
+	polled := map[string]bool{"/healthz": true, "/readyz": true, strings.TrimSuffix(basePath, "/") + snapshotRoute: true}
 	return tracing.Requests{
 		About: func(r *http.Request) tracing.About {
 			return tracing.About{
