@@ -24,7 +24,7 @@ MUTANTS ?= -write docs/verification.md
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: run
 run: ## build and start the standalone suite with its demo (ARGS=… for flags)
@@ -63,6 +63,12 @@ generate: ## make generated files again: the gateway's copy of the API's documen
 .PHONY: fmt
 fmt: ## format all Go files
 	@"$$(scripts/golangci-lint)" fmt $(MODULES)
+
+.PHONY: screenshots
+screenshots: ## take the pictures of docs/operators-guide.md again, in a real Chromium
+	@scripts/with-test-tools env RSC_TEST_REDIS=process RSC_ARTEFACTS= go test -count=1 -run '^TestEveryPage' ./tools/browser
+	@mkdir -p docs/images
+	@for page in overview group plan migration messages audit system; do cp "tools/browser/artefacts/guide-$$page.png" "docs/images/$$page.png"; done
 
 .PHONY: bench
 bench: ## run the benchmarks (BENCH=regexp picks some)

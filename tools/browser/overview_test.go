@@ -9,12 +9,12 @@ import (
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 )
 
-// create makes a stream of four shards with one group.
-func (s *suite) create(t *testing.T, stream, group string) {
+// create makes the stream payments of four shards, with the group booking.
+func (s *suite) create(t *testing.T) {
 	t.Helper()
 	count := 4
-	_, err := s.admin.CreateStream(t.Context(), stream, protocol.CreateStreamRequest{
-		InitialShardCount: &count, ConsumerGroups: []string{group}, RequestedBy: "browser",
+	_, err := s.admin.CreateStream(t.Context(), "payments", protocol.CreateStreamRequest{
+		InitialShardCount: &count, ConsumerGroups: []string{"booking"}, RequestedBy: "browser",
 	})
 	require.NoError(t, err)
 }
@@ -29,7 +29,7 @@ func TestTheOverviewChangesUnderTheReaderWithoutMoving(t *testing.T) {
 	w.until("document.querySelector('" + link + "')")
 	w.text("window.stays = 'this document'")
 
-	s.create(t, "payments", "booking")
+	s.create(t)
 	w.until(`document.querySelector("#groups").textContent.includes("payments / booking")`)
 
 	// A page that is up to date moves nothing, whatever its numbers do.

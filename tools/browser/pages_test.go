@@ -76,7 +76,10 @@ func (w *window) good(name string) {
 			if found := eval[[]string](w, look); len(found) > 0 {
 				wrong[at] = found
 			}
-			w.picture(at)
+			w.picture(at, whole)
+			if width == wide && theme == "light" {
+				w.picture("guide-"+name, guide)
+			}
 		}
 	}
 	if len(wrong) > 0 {

@@ -19,10 +19,16 @@ func artefacts() string {
 	return "artefacts"
 }
 
-// picture keeps what the window shows as a file, the whole page of at most 4,000 pixels.
-func (w *window) picture(name string) {
+// Heights of pictures, in pixels: of a whole page, and of one in the operator's guide.
+const (
+	whole = 4_000
+	guide = 800
+)
+
+// picture keeps what the window shows as a file, at most so many pixels high.
+func (w *window) picture(name string, most float64) {
 	w.t.Helper()
-	height := min(eval[float64](w, "document.documentElement.scrollHeight"), 4_000)
+	height := min(eval[float64](w, "document.documentElement.scrollHeight"), most)
 	width := eval[float64](w, "document.documentElement.clientWidth")
 	shot := command(w, page.CaptureScreenshot, page.CaptureScreenshotParams{
 		Format: page.CaptureScreenshotFormatPng, CaptureBeyondViewport: new(true),

@@ -13,7 +13,7 @@ const submit = "main form:has([name=word]) button[type=submit]"
 func TestAShardCountIsChangedAndRolledBackWithoutScripts(t *testing.T) {
 	t.Parallel()
 	s := startSuite(t, "--demo=false")
-	s.create(t, "payments", "booking")
+	s.create(t)
 	const room = "/streams/payments/groups/booking"
 	w := s.open(t)
 	w.withoutScripts()
@@ -51,7 +51,7 @@ func TestAShardCountIsChangedAndRolledBackWithoutScripts(t *testing.T) {
 func TestAReaderSeesNoAction(t *testing.T) {
 	t.Parallel()
 	s := startSuite(t, "--demo=false")
-	s.create(t, "payments", "booking")
+	s.create(t)
 	w := s.signedIn(t, userViewer)
 	require.Contains(t, w.text(`document.querySelector(".who").textContent`), "read only")
 	for _, page := range pagesOf("/streams/payments/groups/booking") {

@@ -22,7 +22,7 @@ const evil = `"'></textarea></script><img src=x onerror=alert(1)><script>alert(2
 func TestFieldF38WhatStrangersNameDoesNothing(t *testing.T) {
 	t.Parallel()
 	s := startSuite(t, "--demo=false")
-	s.create(t, "payments", "booking")
+	s.create(t)
 	const room = "/streams/payments/groups/booking"
 	rdb := s.redis.Client(t)
 	for _, value := range []string{evil, `{"a": "` + `<img src=x onerror=alert(4)>` + `", "<svg onload=alert(5)>": [1]}`} {
