@@ -3,7 +3,6 @@ package browser_test
 import (
 	"testing"
 
-	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
@@ -33,7 +32,7 @@ func TestTheOverviewChangesUnderTheReaderWithoutMoving(t *testing.T) {
 	w.until(`document.querySelector("#groups").textContent.includes("payments / booking")`)
 
 	// A page that is up to date moves nothing, whatever its numbers do.
-	w.do(chromedp.Focus(chromedp.CSS(link)))
+	w.focus(link)
 	eval[int](w, "window.moved.length = 0; window.before = document.querySelector('#groups').innerText; window.news = 0;"+
 		"new MutationObserver(() => window.news++).observe(document.querySelector('#groups'), { childList: true }); 0")
 	w.until("window.news >= 3 && document.querySelector('#groups').innerText !== window.before")
