@@ -51,12 +51,12 @@ func (c *scene) settle() settled {
 	return r
 }
 
-// checkAnswers goes through the heartbeats since the loss. Who still follows the lost
+// checkAnswers goes through the answers since the loss. Who still follows the lost
 // history is told so every time, and nobody is told to start anything while the barrier is
 // up (protocol M3, M4, A3).
 func (c *scene) checkAnswers(r *settled) {
 	c.t.Helper()
-	for _, one := range c.record.since(c.lost) {
+	for _, one := range c.record.answeredSince(c.lost) { // one may have been on its way when the loss came
 		status := one.answer.Status
 		who := one.request.MemberID
 		switch {

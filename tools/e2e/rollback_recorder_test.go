@@ -98,10 +98,19 @@ func startRecorder(t *testing.T, target string) *recorder {
 // since returns the heartbeats that were sent after a time and have a decision as answer,
 // in the order in which they were sent.
 func (r *recorder) since(after time.Time) []exchange {
+	return r.decided(func(e exchange) bool { return e.sent.After(after) })
+}
+
+// answeredSince is since for those that were answered after a time.
+func (r *recorder) answeredSince(after time.Time) []exchange {
+	return r.decided(func(e exchange) bool { return e.answered.After(after) })
+}
+
+func (r *recorder) decided(wanted func(exchange) bool) []exchange {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	later := slices.DeleteFunc(slices.Clone(r.exchanges), func(e exchange) bool {
-		return !e.sent.After(after) || e.code != http.StatusOK
+		return e.code != http.StatusOK || !wanted(e)
 	})
 	slices.SortStableFunc(later, func(a, b exchange) int { return a.sent.Compare(b.sent) })
 	return later

@@ -12,6 +12,6 @@ new PerformanceObserver((list) => {
       const box = (rect) => `${rect.x},${rect.y} ${rect.width}x${rect.height}`;
       return `${element?.tagName}.${element?.className} "${element?.textContent?.slice(0, 40)}" ${box(one.previousRect)} -> ${box(one.currentRect)}`;
     });
-    window.moved.push(`${shift.value}: ${what.join("; ")}`);
+    window.moved.push({ at: shift.startTime, what: `${shift.value}: ${what.join("; ")}` });
   }
 }).observe({ type: "layout-shift", buffered: true });
