@@ -20,8 +20,9 @@ type ShardMap struct {
 // ShardLine is one shard.
 type ShardLine struct {
 	Index string
-	// Messages is the address of its records.
-	Messages string
+	// Messages is the address of its records, PendingAt that of its pending entries; the latter
+	// is empty where nothing is pending.
+	Messages, PendingAt string
 	// Owner reads it now, Wanted is to; Wanted is empty where they are the same.
 	Owner, Wanted string
 	// State is how far the hand-off has come, in words, Tone how much that matters.
@@ -67,6 +68,9 @@ func (m *groupMaker) shardLine(row protocol.GrafanaShardRow) ShardLine {
 		Lag: MaybeCount(row.Lag), Unread: Age(row.OldestUnreadAgeMs), Produced: Rate(row.ProducedPerSecond), Consumed: Rate(row.ConsumedPerSecond),
 		Pending: Count(row.PendingCount), Length: Count(row.StreamLength),
 	}
+	if row.PendingCount > 0 {
+		line.PendingAt = withQuery(m.under("/pending"), "shard", line.Index)
+	}
 	line.State, line.Tone = ownerWords(row.OwnerState)
 	if row.TargetOwnerMemberIDs != row.CurrentOwnerMemberIDs {
 		line.Wanted = owners(row.TargetOwnerMemberIDs)
@@ -77,6 +81,7 @@ func (m *groupMaker) shardLine(row protocol.GrafanaShardRow) ShardLine {
 	switch {
 	case row.Problem != nil: // the numbers that cannot be null are 0 then
 		line.Problem, line.Tone, line.Pending, line.Length = KindOfProblem(*row.Problem).Title, "bad", Unknown, Unknown
+		line.PendingAt = ""
 	case row.TrimmedUnreadAlarm:
 		line.Problem, line.Tone = KindOfProblem(protocol.ProblemTrimmedUnread).Title, "bad"
 	case row.GroupRegressed:

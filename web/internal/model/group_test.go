@@ -270,3 +270,15 @@ func TestShardsAndMembersArePagedOnTheirOwn(t *testing.T) {
 	require.Len(t, page.Shards.Lines, 25)
 	require.Empty(t, pageOf(scene, func(q *model.GroupQuery) { q.Shard = "4096" }).Shards.Lines)
 }
+
+// Monitoring, Console: what is pending is one click away, shard by shard.
+func TestPendingOfAShardLeadsToItsEntries(t *testing.T) {
+	t.Parallel()
+	waits, idle, gone := shard(3, "a", "a", protocol.OwnerCurrent), shard(4, "a", "a", protocol.OwnerCurrent), shard(5, "a", "a", protocol.OwnerCurrent)
+	waits.PendingCount, gone.PendingCount, gone.Problem = 7, 7, new("UNREACHABLE")
+	lines := pageOf(sceneOf([]protocol.GrafanaShardRow{waits, idle, gone}, nil)).Shards.Lines
+	require.Equal(t, "/console/streams/orders/groups/billing/pending?shard=3", lines[0].PendingAt)
+	require.Equal(t, "/console/streams/orders/groups/billing/messages?shard=3", lines[0].Messages)
+	require.Empty(t, lines[1].PendingAt, "nothing is pending")
+	require.Empty(t, lines[2].PendingAt, "nobody knows what is pending")
+}

@@ -19,10 +19,11 @@ type Migration struct {
 	Home, All, Live, Rollback string
 	Over                      bool
 	Meaning                   string
-	// Done of Total shards are as the resharding wants them, which Progress says in words. Total
-	// is 0 where there is nothing to count.
-	Done, Total int
-	Progress    string
+	// Done of Total steps are done: shards, groups that have to copy the layout, and the end.
+	// Total is 0 where there is nothing to count. Progress says it in words, Waiting what is
+	// waited for; empty for nothing that is known.
+	Done, Total       int
+	Progress, Waiting string
 	// Left is how long it takes by the rates that were observed last; empty where it waits for no
 	// reading.
 	Left string
@@ -81,7 +82,7 @@ func NewMigration(of protocol.Migration, query MigrationQuery, rows map[int]prot
 	if of.Progress == nil {
 		return page
 	}
-	page.learn(*of.Progress, root)
+	page.learn(of, root)
 	drains := make([]DrainLine, len(of.Progress.Shards))
 	for i, drain := range of.Progress.Shards {
 		drains[i] = drainLine(drain, group, rows, address)
@@ -91,17 +92,13 @@ func NewMigration(of protocol.Migration, query MigrationQuery, rows map[int]prot
 	return page
 }
 
-func (m *Migration) learn(progress protocol.MigrationProgress, root string) {
-	m.Done, m.Total, m.LastError = progress.Done, progress.Total, named(progress.LastError, "")
+func (m *Migration) learn(of protocol.Migration, root string) {
+	progress := *of.Progress
+	m.LastError = named(progress.LastError, "")
+	m.Done, m.Total = of.Steps()
+	m.Progress, m.Waiting = progressWords(of), waitingFor(of)
 	if progress.DrainingFrom != nil {
 		m.DrainingFrom = stampOf(*progress.DrainingFrom)
-	}
-	does := "made"
-	if len(progress.Shards) > 0 {
-		does = "sealed"
-	}
-	if m.Total > 0 {
-		m.Progress = Count(int64(m.Done)) + " of " + Count(int64(m.Total)) + " shards " + does
 	}
 	for _, group := range progress.Groups {
 		wait := GroupWait{group.ConsumerGroup, GroupPath(root, m.Stream, group.ConsumerGroup, ""), "has settled", "good"}

@@ -137,10 +137,39 @@ func TestGroupsThatAreWaitedForAreNamed(t *testing.T) {
 	require.Equal(t, "has not copied the layout yet", page.Waits[0].Says)
 	require.Equal(t, "is handing shards over", page.Waits[1].Says)
 	require.Equal(t, "has settled", page.Waits[2].Says)
-	require.Equal(t, "1 of 2 shards made", page.Progress)
+	require.Equal(t, "1 of 2 shards made, 2 of 3 groups on the layout", page.Progress)
 	require.Equal(t, "Redis is loading", page.LastError)
 	of.Progress = nil
 	require.Zero(t, shown(of, nil).Total, "an answer without progress")
+}
+
+// L2, L10: a bar at its end says that nothing is waited for.
+func TestTheBarIsFullOnlyWhenNothingIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	of := migrationOf(protocol.MigrationActive)
+	of.Progress.Total, of.Progress.Done = 2, 2
+	of.Progress.Groups = []protocol.GroupProgress{{ConsumerGroup: "billing"}}
+	page := shown(of, nil)
+	require.Less(t, page.Done, page.Total)
+	require.Equal(t, "2 of 2 shards made, 0 of 1 group on the layout", page.Progress)
+	require.Equal(t, "It waits for group billing to copy the layout, which the group's coordinator does by itself.", page.Waiting)
+	of.Progress.Groups[0].Copied = true
+	page = shown(of, nil)
+	require.Less(t, page.Done, page.Total, "old answers to producers run out")
+	require.Contains(t, page.Waiting, "to run out")
+	of.State, of.Progress.Groups = protocol.MigrationDeprecated, nil
+	page = shown(of, nil)
+	require.Equal(t, page.Total, page.Done)
+	require.Empty(t, page.Waiting)
+
+	of.State, of.Progress.Done = protocol.MigrationPreparing, 1
+	require.Equal(t, "It waits for 1 shard to be made.", shown(of, nil).Waiting)
+	of = migrationOf(protocol.MigrationDraining, protocol.ShardDrain{ShardIndex: 4}, protocol.ShardDrain{ShardIndex: 5})
+	require.Equal(t, "It waits for 2 removed shards to be read to the end and sealed; the table says what keeps each.", shown(of, nil).Waiting)
+	for _, name := range []string{"a", "b", "c", "d", strings.Repeat("e", 300)} {
+		of.Progress.Groups = append(of.Progress.Groups, protocol.GroupProgress{ConsumerGroup: name})
+	}
+	require.Contains(t, shown(of, nil).Waiting, "groups a, b, c and 2 more to copy")
 }
 
 func TestAReshardingOfTheSameFormIsKnown(t *testing.T) {

@@ -32,16 +32,22 @@ func (p *Pages) group(ctx context.Context, r *http.Request, who visitor) (answer
 
 // groupAsked reads the names in a path. What cannot be a name is not there.
 func groupAsked(r *http.Request) (room, error) {
-	at := room{stream: chi.URLParam(r, "stream"), group: chi.URLParam(r, "group")}
-	if r.URL.RawPath != "" { // the router has not decoded them
-		var err, errGroup error
-		at.stream, err = url.PathUnescape(at.stream)
-		at.group, errGroup = url.PathUnescape(at.group)
-		if err = errors.Join(err, errGroup); err != nil {
-			return at, noSuch(err)
-		}
-	}
+	at := room{stream: pathValue(r, "stream"), group: pathValue(r, "group")}
 	return at, checked(at)
+}
+
+// pathValue returns a part of the path, decoded once: the router has done so unless the path was
+// written in a way of its own.
+func pathValue(r *http.Request, name string) string {
+	value := chi.URLParam(r, name)
+	if r.URL.RawPath == "" {
+		return value
+	}
+	decoded, err := url.PathUnescape(value)
+	if err != nil { // which the path, parsed before, cannot have
+		return value
+	}
+	return decoded
 }
 
 // checked refuses names that no group can have.

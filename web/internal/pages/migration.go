@@ -6,7 +6,6 @@ import (
 	"net/http"
 
 	"github.com/a-h/templ"
-	"github.com/go-chi/chi/v5"
 
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 	"github.com/redis-stream-coordinator/rsc/web/internal/model"
@@ -43,7 +42,7 @@ func (p *Pages) migration(ctx context.Context, r *http.Request, who visitor) (an
 		return answer{}, err
 	}
 	// What is remembered for all is not for who asks for the page: the API decides who may see it.
-	seen, err := p.deps.API.Migration(ctx, at.stream, at.group, chi.URLParam(r, "id"))
+	seen, err := p.deps.API.Migration(ctx, at.stream, at.group, pathValue(r, "id"))
 	if err != nil {
 		return answer{}, noMigration(err)
 	}

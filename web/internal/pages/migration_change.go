@@ -5,8 +5,6 @@ import (
 	"crypto/rand"
 	"net/http"
 
-	"github.com/go-chi/chi/v5"
-
 	"github.com/redis-stream-coordinator/rsc/libs/client"
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 	"github.com/redis-stream-coordinator/rsc/web/internal/model"
@@ -19,7 +17,7 @@ func (p *Pages) rollback(ctx context.Context, r *http.Request, who visitor) (ans
 	if err != nil {
 		return answer{}, err
 	}
-	page := model.NewRollback(at.stream, at.group, chi.URLParam(r, "id"), model.Typed{Once: rand.Text()}, Root)
+	page := model.NewRollback(at.stream, at.group, pathValue(r, "id"), model.Typed{Once: rand.Text()}, Root)
 	if mayChange(who) {
 		page, err = p.planRollback(ctx, who, page, pageNumber(r.URL.Query().Get("at")))
 	} else {
@@ -42,7 +40,7 @@ func (p *Pages) rolledBack(ctx context.Context, r *http.Request, who visitor) (a
 	if err != nil {
 		return answer{}, err
 	}
-	page, err := p.planRollback(ctx, who, model.NewRollback(at.stream, at.group, chi.URLParam(r, "id"), typed, Root), 1)
+	page, err := p.planRollback(ctx, who, model.NewRollback(at.stream, at.group, pathValue(r, "id"), typed, Root), 1)
 	if err != nil {
 		return answer{}, err
 	}
@@ -146,7 +144,7 @@ func (p *Pages) newConfirmDrain(ctx context.Context, r *http.Request, shard stri
 	if err != nil {
 		return model.ConfirmDrain{}, err
 	}
-	seen, err := p.deps.API.Migration(ctx, at.stream, at.group, chi.URLParam(r, "id"))
+	seen, err := p.deps.API.Migration(ctx, at.stream, at.group, pathValue(r, "id"))
 	if err != nil {
 		return model.ConfirmDrain{}, noMigration(err)
 	}

@@ -78,7 +78,8 @@ func TestMigrationSaysHowFarItHasCome(t *testing.T) {
 	got := c.get(t, ops(), migrationAt+"?done=scaled")
 	require.Equal(t, http.StatusOK, got.status, got.body)
 	for _, says := range []string{
-		"The shard count is being changed.", "6 → 4 shards", "draining", "1 of 2 shards sealed", `<progress id="done" max="2" value="1">`,
+		"The shard count is being changed.", "6 → 4 shards", "draining", "1 of 2 shards sealed, 1 of 1 group on the layout", `<progress id="done" max="4" value="2">`,
+		"It waits for 1 removed shard to be read to the end",
 		"Records were not given to readers yet.", "m-1 for readers", "120", "1-1", "coord:retired:{orders:5}:R-1", "nothing unread, nothing pending",
 		"less load", `datetime="2025-06-15T15:06:40Z"`, `href="` + migrationAt + `/rollback"`, "has settled",
 	} {
@@ -124,6 +125,19 @@ func TestMigrationOfWhatIsNotThere(t *testing.T) {
 	}
 	require.Equal(t, http.StatusNotFound, c.get(t, ops(), migrationsAt+"/a_b/rollback").status)
 	require.Equal(t, http.StatusNotFound, c.post(t, ops(), migrationsAt+"/a_b/rollback", url.Values{}).status)
+}
+
+// A stream whose name has to be encoded makes the router leave the path as it was written.
+func TestPartsOfAPathAreDecodedOnce(t *testing.T) {
+	t.Parallel()
+	c := newConsole(t)
+	of := draining()
+	c.answers("GET /streams/a:b/groups/readers/migrations/{id}", of)
+	require.Equal(t, http.StatusOK, c.get(t, ops(), "/console/streams/a%3Ab/groups/readers/migrations/%52-1").status)
+	reads := c.calls("GET")
+	require.Equal(t, protocol.BasePath+"/streams/a:b/groups/readers/migrations/R-1", reads[0].path)
+	require.Equal(t, http.StatusNotFound, c.get(t, ops(), "/console/streams/a%3Ab/groups/readers/migrations/%2552-1").status)
+	require.Equal(t, http.StatusNotFound, c.get(t, ops(), "/console/streams/a%253Ab/groups/readers/migrations/R-1").status)
 }
 
 // Reliability, Console: large tables.

@@ -10,7 +10,7 @@ import (
 )
 
 // barSteps is how fine the bar is: its end is the end of the resharding, which comes some
-// time after the last shard is done.
+// time after the last shard is done and the last group has the layout.
 const barSteps = 1000
 
 // barWidth is the width of the bar itself, in characters.
@@ -44,20 +44,20 @@ func (r *barReporter) report(m protocol.Migration) {
 	for _, line := range lines {
 		r.page.Line("%s", line)
 	}
-	r.bar.Describe(show.Text(fmt.Sprintf("%s %s", counts(m), m.State)))
+	r.bar.Describe(show.Text(fmt.Sprintf("%s %s%s", counts(m), m.State, without(m))))
 	r.keep(r.bar.Set(steps(m)))
 }
 
-// steps is how far the bar is: a part of it for the shards that are done.
+// steps is how far the bar is: a part of it for the steps that are done.
 func steps(m protocol.Migration) int {
-	progress := progressOf(m)
+	done, total := m.Steps()
 	switch {
 	case m.State == protocol.MigrationDeprecated, m.State == protocol.MigrationRolledBack:
 		return barSteps
-	case progress.Total <= 0:
+	case total <= 0:
 		return 0
 	default:
-		return min(barSteps*progress.Done/progress.Total, barSteps-1)
+		return min(barSteps*done/total, barSteps-1)
 	}
 }
 

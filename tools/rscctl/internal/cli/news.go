@@ -38,6 +38,24 @@ func summary(m protocol.Migration) string {
 	return line
 }
 
+// without tells of how many groups the layout is waited for (L2), and is empty for none.
+func without(m protocol.Migration) string {
+	late := 0
+	for _, group := range progressOf(m).Groups {
+		if !group.Copied {
+			late++
+		}
+	}
+	switch {
+	case late == 0 || m.State == protocol.MigrationPreparing:
+		return ""
+	case late == 1:
+		return ", 1 group without the layout"
+	default:
+		return fmt.Sprintf(", %d groups without the layout", late)
+	}
+}
+
 func groupNews(before, now []protocol.GroupProgress) []string {
 	had := map[string]bool{}
 	for _, group := range before {

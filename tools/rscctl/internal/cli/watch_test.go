@@ -96,7 +96,7 @@ func TestATerminalGetsABarUnderTheLines(t *testing.T) {
 		f := &fake{answers: underway(true, story(protocol.MigrationDeprecated)...)}
 		got := inBubble(t.Context(), scene{onlyOutput: true, env: map[string]string{"NO_COLOR": "1"}}, f, "migrations watch orders")
 		require.Zero(t, got.code)
-		require.Contains(t, got.out, "8 -> 3 DRAINING  40% |")
+		require.Contains(t, got.out, "8 -> 3 DRAINING  42% |")
 		require.Contains(t, got.out, "8 -> 3 DEPRECATED 100% |")
 		require.Contains(t, got.out, "  shard 4 READING: PENDING by group orders-g, consumer c9\n")
 		require.True(t, strings.HasSuffix(got.out, "\n"))
@@ -167,8 +167,13 @@ func TestShardsWithTheSameNewsAreOneLine(t *testing.T) {
 
 func TestTheBarIsFullOnlyAtTheEnd(t *testing.T) {
 	t.Parallel()
-	all := &protocol.MigrationProgress{Done: 5, Total: 5}
-	require.Equal(t, barSteps-1, steps(resharding(protocol.MigrationDraining, all)))
+	all := &protocol.MigrationProgress{Done: 4, Total: 4, Groups: []protocol.GroupProgress{{ConsumerGroup: "g"}}}
+	require.Equal(t, barSteps*4/6, steps(resharding(protocol.MigrationActive, all)), "a group has not copied the layout (L2)")
+	require.Equal(t, ", 1 group without the layout", without(resharding(protocol.MigrationActive, all)))
+	require.Empty(t, without(resharding(protocol.MigrationPreparing, all)))
+	all.Groups[0].Copied = true
+	require.Equal(t, barSteps*5/6, steps(resharding(protocol.MigrationActive, all)), "its end is a step")
+	require.Empty(t, without(resharding(protocol.MigrationActive, all)))
 	require.Equal(t, barSteps, steps(resharding(protocol.MigrationDeprecated, nil)))
 	require.Equal(t, barSteps, steps(resharding(protocol.MigrationRolledBack, nil)))
 	require.Zero(t, steps(resharding(protocol.MigrationPreparing, nil)))
