@@ -24,6 +24,9 @@ type Service[T config.Validator] struct {
 	Ignore []string
 	// Aliases are short names of flags, by the alias.
 	Aliases map[string]string
+	// Listen returns the address of the settings where /readyz is answered, as host:port, which
+	// --health asks. nil leaves the flag out.
+	Listen func(T) string
 	// Logger makes the logger of the settings, which writes to the error stream.
 	Logger func(T, Streams) *slog.Logger
 	// Serve runs until ctx ends. load reads the settings again, from the same places.
@@ -33,13 +36,16 @@ type Service[T config.Validator] struct {
 // Command returns the service's command line.
 func (s Service[T]) Command(streams Streams) *cobra.Command {
 	var file string
-	var printConfig, version bool
+	var printConfig, version, health bool
 	root := &cobra.Command{Use: s.Name, Short: s.Short, Long: s.help(), Args: NoArguments}
 	flags := root.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&file, "config", "", "YAML file with settings")
 	flags.BoolVar(&printConfig, "print-config", false, "print the settings that result, secrets masked, and end")
 	flags.BoolVar(&version, "version", false, "print the version and end")
+	if s.Listen != nil {
+		flags.BoolVar(&health, "health", false, "ask the process that runs with these settings whether it is ready; 0 says yes, 1 no and why")
+	}
 	config.Flags(flags, s.Defaults)
 	flags.SetNormalizeFunc(s.normal)
 	root.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -57,6 +63,9 @@ func (s Service[T]) Command(streams Streams) *cobra.Command {
 		}
 		if printConfig {
 			return config.Print(streams.Out, cfg)
+		}
+		if health {
+			return Ready(cmd.Context(), s.Listen(cfg))
 		}
 		return s.Serve(cmd.Context(), cfg, load, s.Logger(cfg, streams))
 	}

@@ -29,6 +29,7 @@ func command(streams process.Streams) *cobra.Command {
 	return process.Service[app.Config]{
 		Name: "console", Short: "Serves the web console of the suite", Long: long,
 		Defaults: app.DefaultConfig(), Ignore: app.OtherSections(),
+		Listen: func(cfg app.Config) string { return cfg.Web.Listen },
 		Logger: func(cfg app.Config, streams process.Streams) *slog.Logger { return cfg.Log.Logger(streams.Err) },
 		Serve:  serve,
 	}.Command(streams)

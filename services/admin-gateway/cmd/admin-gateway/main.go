@@ -43,6 +43,7 @@ func command(streams process.Streams) *cobra.Command {
 	return process.Service[app.Config]{
 		Name: "admin-gateway", Short: "The guarded door to the suite", Long: long,
 		Defaults: app.DefaultConfig(), Ignore: app.OtherSections(), Aliases: map[string]string{"dev": "api-dev"},
+		Listen: func(cfg app.Config) string { return cfg.Gateway.Listen },
 		Logger: func(cfg app.Config, streams process.Streams) *slog.Logger { return cfg.Log.Logger(streams.Err) },
 		Serve: func(ctx context.Context, cfg app.Config, load func() (app.Config, error), log *slog.Logger) error {
 			return serve(ctx, cfg, load, app.Deps{Logger: log, AuditOut: streams.Out})

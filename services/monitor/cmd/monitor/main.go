@@ -33,6 +33,7 @@ func command(streams process.Streams) *cobra.Command {
 	return process.Service[app.Config]{
 		Name: "monitor", Short: "Observes sharded Redis streams and their groups", Long: long,
 		Defaults: app.DefaultConfig(), Ignore: app.OtherSections(), Aliases: map[string]string{"dev": "api-dev"},
+		Listen: func(cfg app.Config) string { return cfg.Monitor.Listen },
 		Logger: func(cfg app.Config, streams process.Streams) *slog.Logger { return cfg.Log.Logger(streams.Err) },
 		Serve:  serve,
 	}.Command(streams)
