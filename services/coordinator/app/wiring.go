@@ -105,6 +105,7 @@ func (a *App) wire(kept store.Archive) {
 		KeyPrefix:   a.cfg.Store.KeyPrefix,
 		Timing:      a.cfg.timing(),
 		Build:       Build(),
+		Process:     a.process(),
 		CallTimeout: callTimeout,
 	}, httpapi.Deps{
 		Heartbeats: a.loop, Catalog: counted.Catalog(streams), Views: counted.Views(streams), History: streams, Health: a.health, Gate: a.gate, Log: a.log,

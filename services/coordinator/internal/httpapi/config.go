@@ -24,6 +24,8 @@ type Config struct {
 	Timing Timing
 	// Build is what /version reports.
 	Build protocol.VersionResponse
+	// Process is what the gateway is told of this coordinator and its settings.
+	Process protocol.SystemProcess
 	// CallTimeout bounds heartbeats and reads below the API (5 s), MutationTimeout all else
 	// (60 s). Past it the answer is 503 STORE_UNAVAILABLE.
 	CallTimeout, MutationTimeout time.Duration

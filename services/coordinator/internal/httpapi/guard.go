@@ -27,7 +27,8 @@ type GuardConfig struct {
 // Guard stands before the endpoints that not everybody may ask. Changes need a token that
 // the gateway has made for this request, so that bypassing the gateway bypasses nothing;
 // heartbeats and routing need a token of a member where the settings say so. All other
-// reads are open: the port is for the inside, and the gateway guards what it passes on.
+// reads but that of the settings are open: the port is for the inside, and the gateway guards
+// what it passes on.
 //
 // The zero value refuses every change. A Guard is safe for concurrent use.
 type Guard struct {

@@ -23,6 +23,7 @@ const (
 	reshardingRoute = "/migrations/{" + reshardingParameter + "}"
 	heartbeatRoute  = memberRoute + "/heartbeat"
 	snapshotRoute   = "/internal/groups"
+	systemRoute     = "/internal/system"
 )
 
 // api holds what the handlers share; it does not change after New.
@@ -70,8 +71,8 @@ func New(config Config, deps Deps) http.Handler {
 
 // routes is the table of endpoints below the base path. Health and compatibility are
 // answered while the process terminates, all else is refused (storage design, Failure).
-// Changes and what members ask for are guarded; other reads are open, as the port is for
-// the inside (gateway, Authentication).
+// Changes, settings and what members ask for are guarded; other reads are open, as the port is
+// for the inside (gateway, Authentication).
 func (a *api) routes(base chi.Router) {
 	base.Get("/monitoring/health", a.read(a.health))
 	base.Get("/monitoring/compatibility", a.read(a.compatibility))
@@ -82,6 +83,7 @@ func (a *api) routes(base chi.Router) {
 		r.With(a.guarded(demand{roles: auth.Write})).Post("/admin/repair-index", a.repairIndex())
 
 		r.Get(snapshotRoute, a.read(a.snapshots))
+		r.With(a.guarded(demand{roles: auth.Read})).Get(systemRoute, a.read(a.system))
 		r.Get("/monitoring/groups", a.read(a.groups))
 		r.Get("/monitoring"+groupRoute, a.read(a.group))
 		r.Get("/monitoring"+groupRoute+"/members", a.read(a.members))
