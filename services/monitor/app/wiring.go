@@ -3,6 +3,7 @@ package app
 import (
 	"github.com/redis-stream-coordinator/rsc/libs/client"
 	"github.com/redis-stream-coordinator/rsc/libs/clock"
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 	"github.com/redis-stream-coordinator/rsc/libs/settings"
 	"github.com/redis-stream-coordinator/rsc/services/monitor/internal/httpapi"
 	"github.com/redis-stream-coordinator/rsc/services/monitor/internal/messages"
@@ -36,6 +37,7 @@ func (a *App) wire() error {
 	})
 	a.handler = httpapi.New(httpapi.Config{
 		BasePath: a.cfg.API.BasePath, KeyPrefix: a.cfg.Store.KeyPrefix, Build: settings.Build(),
+		Process: settings.Process(protocol.ServiceMonitor, settings.Instance(protocol.ServiceMonitor), clock.Now(), a.cfg),
 	}, httpapi.Deps{
 		Source: a.board, Messages: reader{messages.NewReader(a.redis)}, Feed: a.board.feed, Health: a.board,
 		Coordinator: asked,

@@ -22,6 +22,8 @@ type Config struct {
 	KeyPrefix string
 	// Build is what /version reports.
 	Build protocol.VersionResponse
+	// Process is what the gateway is told of this monitor and its settings.
+	Process protocol.SystemProcess
 	// CallTimeout bounds an answer (8 s). Past it the answer is 503 STORE_UNAVAILABLE.
 	CallTimeout time.Duration
 	// Heartbeat is how often a stream without news shows that it is alive (15 s).

@@ -19,6 +19,7 @@ const (
 	shardRoute  = groupRoute + "/shards/{" + shardParameter + "}"
 	grafana     = monitoring + "/grafana"
 	streamRoute = monitoring + "/stream"
+	systemRoute = "/internal/system"
 )
 
 // api holds what the handlers share; it does not change after New.
@@ -78,6 +79,8 @@ func (a *api) routes(base chi.Router) {
 	guarded.Get(grafana+"/options/streams", a.read(a.streamOptions))
 	guarded.Get(grafana+"/options/consumer-groups", a.read(a.groupOptions))
 	guarded.Get(grafana+"/options/shards", a.read(a.shardOptions))
+
+	base.With(a.Gate.Handler(a.answers), a.guardedWhole).Get(systemRoute, a.read(a.system))
 
 	// A stream lasts: it does not stand behind the gate, which waits for what is inside.
 	base.With(a.guarded).Get(streamRoute, a.stream)
