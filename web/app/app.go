@@ -13,6 +13,7 @@ import (
 	"github.com/redis-stream-coordinator/rsc/libs/auth"
 	"github.com/redis-stream-coordinator/rsc/libs/clock"
 	"github.com/redis-stream-coordinator/rsc/libs/httpx"
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 	"github.com/redis-stream-coordinator/rsc/libs/settings"
 	"github.com/redis-stream-coordinator/rsc/libs/telemetry"
 	"github.com/redis-stream-coordinator/rsc/web/internal/backend"
@@ -59,7 +60,10 @@ func New(ctx context.Context, cfg Config, deps Deps) (*App, error) {
 		a.forget()
 		return nil, fmt.Errorf("web.gateway: %w", err)
 	}
-	a.pages = pages.New(pages.Config{MaxViewers: cfg.Web.MaxViewers, Build: settings.Build()}, pages.Deps{
+	a.pages = pages.New(pages.Config{
+		MaxViewers: cfg.Web.MaxViewers, Build: settings.Build(), BasePath: cfg.API.BasePath,
+		Process: settings.Process(protocol.ServiceConsole, settings.Instance(protocol.ServiceConsole), clock.Now(), cfg),
+	}, pages.Deps{
 		API: a.backend, Keys: a.keys, Now: clock.Now, Gate: a.gate, Log: a.log,
 	})
 	return a, nil

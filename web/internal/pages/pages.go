@@ -27,6 +27,10 @@ type Config struct {
 	// MaxViewers is how many pages are kept up to date at once.
 	MaxViewers int
 	Build      protocol.VersionResponse
+	// BasePath is the prefix of the API's paths (protocol.BasePath where empty), below which the
+	// gateway asks for Process: what runs here, with which settings.
+	BasePath string
+	Process  protocol.SystemProcess
 }
 
 // Deps are the parts that the pages stand on. All are required but Log.
@@ -68,6 +72,7 @@ func New(cfg Config, deps Deps) *Pages {
 	root.Group(func(console chi.Router) {
 		console.Use(deps.Gate.Handler(p.answers))
 		p.routes(console)
+		console.Get(cfg.processPath(), p.process)
 	})
 	// What is kept up to date lasts: it does not stand behind the gate, which waits for what is
 	// inside.
