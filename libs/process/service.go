@@ -25,7 +25,7 @@ type Service[T config.Validator] struct {
 	// Aliases are short names of flags, by the alias.
 	Aliases map[string]string
 	// Listen returns the address of the settings where /readyz is answered, as host:port, which
-	// --health asks. nil leaves the flag out.
+	// --health asks. nil leaves the flag out: nobody asks this one for anything.
 	Listen func(T) string
 	// Logger makes the logger of the settings, which writes to the error stream.
 	Logger func(T, Streams) *slog.Logger
@@ -93,10 +93,14 @@ its name the variable holds the path of a file with the secret:
 	for _, secret := range config.Secrets(s.Defaults) {
 		fmt.Fprintf(&text, "\n  %-30s %s", secret[0], secret[1])
 	}
-	text.WriteString(`
+	refused := ""
+	if s.Listen != nil {
+		refused = "new work is answered 503 COORDINATOR_TERMINATING, "
+	}
+	fmt.Fprintf(&text, `
 
-SIGTERM and SIGINT end it: new work is answered 503 COORDINATOR_TERMINATING, work under way
+SIGTERM and SIGINT end it: %swork under way
 finishes. It exits with 0 after that, 1 when it could not start or had to cut work off,
-2 when the settings are wrong.`)
+2 when the settings are wrong.`, refused)
 	return text.String()
 }
