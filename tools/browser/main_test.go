@@ -14,8 +14,8 @@ import (
 )
 
 var (
-	// program is the suite in one process.
-	program string
+	// program is the suite in one process, replay has consumers that can be killed.
+	program, replay string
 	// chromium returns the context of the browser, whose children are windows.
 	chromium func() context.Context
 )
@@ -35,11 +35,13 @@ func run(m *testing.M) (int, error) {
 		return 1, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	program = filepath.Join(dir, "standalone")
-	build := exec.Command("go", "build", "-buildvcs=false", "-o", program, "./cmd/standalone")
-	build.Dir = filepath.Join("..", "..", "services", "standalone")
-	if output, err := build.CombinedOutput(); err != nil {
-		return 1, fmt.Errorf("build the program: %w\n%s", err, output)
+	program, replay = filepath.Join(dir, "standalone"), filepath.Join(dir, "replay")
+	for module, pkg := range map[string]string{filepath.Join("services", "standalone"): "./cmd/standalone", "examples": "./replay"} {
+		build := exec.Command("go", "build", "-buildvcs=false", "-o", dir+string(filepath.Separator), pkg)
+		build.Dir = filepath.Join("..", "..", module)
+		if output, err := build.CombinedOutput(); err != nil {
+			return 1, fmt.Errorf("build %s: %w\n%s", pkg, err, output)
+		}
 	}
 	windows, end, err := startChromium(dir)
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 // create makes the stream payments of four shards, with the group booking.
 func (s *suite) create(t *testing.T) {
 	t.Helper()
-	count := 4
-	_, err := s.admin.CreateStream(t.Context(), "payments", protocol.CreateStreamRequest{
-		InitialShardCount: &count, ConsumerGroups: []string{"booking"}, RequestedBy: "browser",
+	count := paymentShards
+	_, err := s.admin.CreateStream(t.Context(), payments, protocol.CreateStreamRequest{
+		InitialShardCount: &count, ConsumerGroups: []string{booking}, RequestedBy: "browser",
 	})
 	require.NoError(t, err)
 }

@@ -29,7 +29,7 @@ const (
 func (w *window) picture(name string, most float64) {
 	w.t.Helper()
 	height := min(eval[float64](w, "document.documentElement.scrollHeight"), most)
-	width := eval[float64](w, "document.documentElement.clientWidth")
+	width := eval[float64](w, "window.innerWidth") // a whole page is drawn without a scroll bar
 	shot := command(w, page.CaptureScreenshot, page.CaptureScreenshotParams{
 		Format: page.CaptureScreenshotFormatPng, CaptureBeyondViewport: new(true),
 		Clip: &page.Viewport{Width: width, Height: height, Scale: 1},

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -54,9 +55,13 @@ type suite struct {
 	admin   *client.Admin
 }
 
-// startSuite starts one on a Redis of its own and waits until it serves.
+// startSuite starts one on a Redis of its own and waits until it serves. Flags that are settings,
+// NAME=value, become its environment.
 func startSuite(t *testing.T, flags ...string) *suite {
 	t.Helper()
+	isSetting := func(flag string) bool { return strings.HasPrefix(flag, "RSC_") }
+	environment := slices.DeleteFunc(slices.Clone(flags), func(flag string) bool { return !isSetting(flag) })
+	flags = slices.DeleteFunc(slices.Clone(flags), isSetting)
 	text, err := settings()
 	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "rsc.yaml")
@@ -66,7 +71,7 @@ func startSuite(t *testing.T, flags ...string) *suite {
 	cmd := exec.Command(program, append([]string{
 		"--redis", s.redis.URL(), "--config", file, "--addr", "127.0.0.1:0", "--metrics-addr", "",
 	}, flags...)...)
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH")}
+	cmd.Env = append(environment, "PATH="+os.Getenv("PATH"))
 	cmd.Stdout, cmd.Stderr = &said, &said
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() {
