@@ -28,7 +28,13 @@ type MessageQuery struct {
 // MonitoredGroup returns one group with what was observed of its shards, and with what is
 // wrong with it. Values that nobody knows are nil.
 func (a *Admin) MonitoredGroup(ctx context.Context, stream, group string) (*protocol.MonitoredGroup, error) {
-	return a.api.MonitoredGroup(ctx, stream, group)
+	return a.api.MonitoredGroup(ctx, stream, group, 0)
+}
+
+// SampledGroup is MonitoredGroup with so many samples of the last minutes, 1 …
+// protocol.MaxSamples; 0 is none. A monitor that is older tells none.
+func (a *Admin) SampledGroup(ctx context.Context, stream, group string, samples int) (*protocol.MonitoredGroup, error) {
+	return a.api.MonitoredGroup(ctx, stream, group, samples)
 }
 
 // Offsets returns the shards of a group with length, lag, pending, rates and owners.
@@ -45,9 +51,15 @@ func (a *Admin) Consumption(ctx context.Context, stream, group string) ([]protoc
 	return answer.Progress, nil
 }
 
-// GroupRows returns the groups of all streams at a glance, one flat row each.
+// GroupRows returns the groups at a glance, one flat row each: those of all streams that the
+// caller's scopes reach.
 func (a *Admin) GroupRows(ctx context.Context) ([]protocol.GrafanaGroupRow, error) {
-	return a.api.GroupRows(ctx)
+	return a.api.GroupRows(ctx, 0)
+}
+
+// SampledGroupRows is GroupRows with so many samples of each group, as SampledGroup has them.
+func (a *Admin) SampledGroupRows(ctx context.Context, samples int) ([]protocol.GrafanaGroupRow, error) {
+	return a.api.GroupRows(ctx, samples)
 }
 
 // ShardRows returns the shards of a group, one flat row each, with who has them and who is

@@ -178,6 +178,8 @@ type MonitoredGroup struct {
 	// at most MaxRecentMutations. Null where the audit is not kept in Redis or cannot be
 	// read, and among the events of a stream.
 	RecentMutations *[]RecentMutation `json:"recentMutations"`
+	// Samples are those that were asked for; left out where none were.
+	Samples *Samples `json:"samples,omitempty"`
 }
 
 // GroupProblem is one thing that is wrong with a group.

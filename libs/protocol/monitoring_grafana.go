@@ -28,6 +28,8 @@ type GrafanaGroupRow struct {
 	TotalMemoryUsageBytes int64    `json:"totalMemoryUsageBytes"`
 	MemoryUsageKnown      bool     `json:"memoryUsageKnown"`
 	GroupSignals
+	// Samples are those that were asked for; left out where none were.
+	Samples *Samples `json:"samples,omitempty"`
 }
 
 // GrafanaMemberRow is a member as one flat row.

@@ -88,7 +88,7 @@ func TestFieldsAreThoseOfTheContract(t *testing.T) {
 		"ConsumerShardProgress":       {protocol.ConsumerShardProgress{}, []string{"error"}},
 		"StreamMessagesPageResponse":  {protocol.StreamMessagesPageResponse{}, nil},
 		"StreamMessageRecord":         {protocol.StreamMessageRecord{}, []string{"base64Fields", "cutFields"}},
-		"GrafanaGroupRow":             {protocol.GrafanaGroupRow{}, groupSignals()},
+		"GrafanaGroupRow":             {protocol.GrafanaGroupRow{}, append(groupSignals(), "samples")},
 		"GrafanaMemberRow":            {protocol.GrafanaMemberRow{}, nil},
 		"GrafanaShardRow":             {protocol.GrafanaShardRow{}, shardSignals()},
 		"GrafanaAssignmentRow":        {protocol.GrafanaAssignmentRow{}, nil},

@@ -40,7 +40,7 @@ func schemas() map[string]any {
 		"CoordinatorCompatibilityResponse": protocol.CompatibilityResponse{}, "SupportedVersionRange": protocol.VersionRange{},
 		"CoordinationVersionSupport": protocol.VersionSupport{}, "ReleaseVersion": protocol.ReleaseVersion{},
 		"CoordinationTimingDefaults": protocol.TimingValues{}, "VersionResponse": protocol.VersionResponse{},
-		"MonitoredGroup": protocol.MonitoredGroup{}, "GroupProblem": protocol.GroupProblem{},
+		"MonitoredGroup": protocol.MonitoredGroup{}, "GroupProblem": protocol.GroupProblem{}, "Samples": protocol.Samples{},
 		"RecentMutation":             protocol.RecentMutation{},
 		"StreamShardOffsetsResponse": protocol.StreamShardOffsetsResponse{}, "StreamShardOffset": protocol.StreamShardOffset{},
 		"ConsumptionProgressResponse": protocol.ConsumptionProgressResponse{}, "ConsumerShardProgress": protocol.ConsumerShardProgress{},

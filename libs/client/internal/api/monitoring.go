@@ -19,9 +19,20 @@ type MessageQuery struct {
 	Limit            int
 }
 
-// MonitoredGroup returns a group with what was observed of it.
-func (c *Client) MonitoredGroup(ctx context.Context, stream, group string) (*protocol.MonitoredGroup, error) {
-	return onGroup[protocol.MonitoredGroup](ctx, c, http.MethodGet, groupRef{c.base + monitoring, stream, group, ""}, nil)
+// MonitoredGroup returns a group with what was observed of it, and so many samples; 0 is none.
+func (c *Client) MonitoredGroup(ctx context.Context, stream, group string, samples int) (*protocol.MonitoredGroup, error) {
+	ref := groupRef{c.base + monitoring, stream, group, ""}
+	if query := sampled(samples); len(query) > 0 {
+		ref.suffix = "?" + query.Encode()
+	}
+	return onGroup[protocol.MonitoredGroup](ctx, c, http.MethodGet, ref, nil)
+}
+
+func sampled(count int) url.Values {
+	if count == 0 {
+		return nil
+	}
+	return url.Values{"samples": {strconv.Itoa(count)}}
 }
 
 // Offsets returns the shards of a group with what is unread on them.
@@ -36,9 +47,9 @@ func (c *Client) Consumption(ctx context.Context, stream, group string) (*protoc
 	return onGroup[protocol.ConsumptionProgressResponse](ctx, c, http.MethodGet, ref, nil)
 }
 
-// GroupRows returns all groups as flat rows.
-func (c *Client) GroupRows(ctx context.Context) ([]protocol.GrafanaGroupRow, error) {
-	return rows[protocol.GrafanaGroupRow](ctx, c, "groups", nil)
+// GroupRows returns all groups as flat rows, with so many samples of each; 0 is none.
+func (c *Client) GroupRows(ctx context.Context, samples int) ([]protocol.GrafanaGroupRow, error) {
+	return rows[protocol.GrafanaGroupRow](ctx, c, "groups", sampled(samples))
 }
 
 // ShardRows returns the shards of a group as flat rows; empty names are no condition.

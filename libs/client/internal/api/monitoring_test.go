@@ -24,7 +24,7 @@ func TestTheMonitorIsAskedForWhatWasObserved(t *testing.T) {
 		want       any
 	}{
 		{"/streams/o:x/groups/g", `{"groupState":"STABLE","totalLag":null,"knownParts":2}`, func(ctx context.Context) (any, error) {
-			found, err := client.MonitoredGroup(ctx, "o:x", "g")
+			found, err := client.MonitoredGroup(ctx, "o:x", "g", 0)
 			require.Nil(t, found.TotalLag)
 			return found.KnownParts, err
 		}, 2},
@@ -37,9 +37,18 @@ func TestTheMonitorIsAskedForWhatWasObserved(t *testing.T) {
 			return found.Progress[0].MemberID, err
 		}, "m"},
 		{"/grafana/groups", `[{"consumerGroup":"g"}]`, func(ctx context.Context) (any, error) {
-			found, err := client.GroupRows(ctx)
+			found, err := client.GroupRows(ctx, 0)
 			return found[0].ConsumerGroup, err
 		}, "g"},
+		{"/grafana/groups?samples=30", `[{"samples":{"lag":[null,3]}}]`, func(ctx context.Context) (any, error) {
+			found, err := client.GroupRows(ctx, 30)
+			return *found[0].Samples.Lag[1], err
+		}, 3.0},
+		{"/streams/o/groups/g?samples=60", `{"samples":{"lag":[null,3]}}`, func(ctx context.Context) (any, error) {
+			found, err := client.MonitoredGroup(ctx, "o", "g", 60)
+			require.Nil(t, found.Samples.Lag[0])
+			return *found.Samples.Lag[1], err
+		}, 3.0},
 		{"/grafana/shards?consumerGroup=g&streamPrefix=o", `[{"shardIndex":3}]`, func(ctx context.Context) (any, error) {
 			found, err := client.ShardRows(ctx, "o", "g")
 			return found[0].ShardIndex, err

@@ -12,12 +12,20 @@ import (
 // The rows for dashboards follow the rules of the metric names: a filter is present but may be
 // empty, and what is about one group gives no rows where that is not named.
 
-func (a *api) grafanaGroups(context.Context, *http.Request) (any, error) {
+func (a *api) grafanaGroups(_ context.Context, r *http.Request) (any, error) {
+	count, err := samplesAsked(r)
+	if err != nil {
+		return nil, err
+	}
 	now, err := a.look()
 	if err != nil {
 		return nil, err
 	}
-	return groupRows(now), nil
+	rows := groupRows(now)
+	for i := range rows {
+		rows[i].Samples = now.samples(rows[i].StreamPrefix, rows[i].ConsumerGroup, count)
+	}
+	return rows, nil
 }
 
 // groupRows returns a row for each group that can be shown: the state of the others is none

@@ -27,8 +27,13 @@ func (a *api) groups(context.Context, *http.Request) (any, error) {
 
 // group shows the group with what was observed of its shards, and with what was changed last.
 func (a *api) group(ctx context.Context, r *http.Request) (any, error) {
+	count, err := samplesAsked(r)
+	if err != nil {
+		return nil, err
+	}
 	return a.ofGroup(r, func(now Look, g facts.Group) any {
 		found, _ := views.Group(now.Round, now.Snapshot, g.View.StreamPrefix, g.View.ConsumerGroup)
+		found.Samples = now.samples(g.View.StreamPrefix, g.View.ConsumerGroup, count)
 		found.RecentMutations = a.recent(ctx, g.View.StreamPrefix, g.View.ConsumerGroup)
 		return found
 	}, func(at place) (any, error) { return a.Coordinator.Group(ctx, at.stream, at.group) })

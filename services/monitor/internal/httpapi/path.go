@@ -21,6 +21,7 @@ const (
 	limitParameter     = "limit"
 	recordParameter    = "recordId"
 	consumerParameter  = "consumer"
+	samplesParameter   = "samples"
 )
 
 // maxShardIndex bounds shard indexes; storage allows far fewer shards.

@@ -54,7 +54,7 @@ func valuesOf(r *http.Request) (url.Values, error) {
 	for name, given := range values {
 		for _, known := range []string{
 			streamParameter, groupParameter, shardParameter, directionParameter, cursorParameter, limitParameter, recordParameter,
-			consumerParameter,
+			consumerParameter, samplesParameter,
 		} {
 			if strings.EqualFold(name, known) && (name != known || len(given) > 1) {
 				return nil, invalid("%s is written so and may be given once", known)

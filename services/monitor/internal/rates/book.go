@@ -56,7 +56,7 @@ func (b *Book) Add(round facts.Round) Snapshot {
 	}
 	b.last, b.current = last, current
 	b.ring.add(round.At, current)
-	return Snapshot{Round: round.Number, At: round.At, streams: current, columns: b.ring.columns}
+	return Snapshot{Round: round.Number, At: round.At, streams: current, columns: b.ring.columns, window: b.keep}
 }
 
 // presentOf returns how many shards there are, without those at the end that are removed and

@@ -26,10 +26,11 @@ type column struct {
 }
 
 // strip holds the rates of a stream: for each shard the produced, then the consumed ones by
-// group.
+// group. sums are over the shards: what was produced, then what was consumed and the lag by group.
 type strip struct {
 	groups []string // sorted, shared with the strip before where they are the same
 	values []packed
+	sums   []packed
 }
 
 // add appends a column unless the newest is too young for another. A clock that was set back
@@ -72,7 +73,33 @@ func stripOf(stream *streamRates, before []string) strip {
 			values = append(values, pack(shard.groups[name].ConsumedPerSecond))
 		}
 	}
-	return strip{groups: groups, values: values}
+	return strip{groups: groups, values: values, sums: sumsOf(stream, groups)}
+}
+
+// sumsOf adds up the shards of a stream. A sum is unknown where a part of it is.
+func sumsOf(stream *streamRates, groups []string) []packed {
+	sums := make([]packed, 0, 1+2*len(groups))
+	produced := new(float64)
+	for _, shard := range stream.shards {
+		produced = plus(produced, shard.produced)
+	}
+	sums = append(sums, pack(produced))
+	for _, name := range groups {
+		consumed, lag := new(float64), new(float64)
+		for _, shard := range stream.shards {
+			rate := shard.groups[name]
+			consumed, lag = plus(consumed, rate.ConsumedPerSecond), plus(lag, asFloat(rate.Lag.Value))
+		}
+		sums = append(sums, pack(consumed), pack(lag))
+	}
+	return sums
+}
+
+func asFloat(n *int64) *float64 {
+	if n == nil {
+		return nil
+	}
+	return new(float64(*n))
 }
 
 // shards is how many shards the strip has.
@@ -88,6 +115,16 @@ func (s strip) rates(group string, shard int) (produced, consumed *float64) {
 		consumed = s.values[first+1+i].value()
 	}
 	return s.values[first].value(), consumed
+}
+
+// sum returns what was produced on the shards, and consumed by a group and its lag, nil where it is
+// not known.
+func (s strip) sum(group string) Sum {
+	i, found := slices.BinarySearch(s.groups, group)
+	if !found || s.shards() == 0 {
+		return Sum{}
+	}
+	return Sum{Produced: s.sums[0].value(), Consumed: s.sums[1+2*i].value(), Lag: s.sums[2+2*i].value()}
 }
 
 // packed is the upper half of a float32: every size of number with 0.4 % of error, enough

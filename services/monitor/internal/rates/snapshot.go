@@ -15,6 +15,7 @@ type Snapshot struct {
 
 	streams map[string]*streamRates
 	columns []*column
+	window  time.Duration // how far the history reaches back
 }
 
 // streamRates holds the rates of a stream by shard, shardRates those of a shard by group.
@@ -39,6 +40,13 @@ func (s *streamRates) all() []shardRates {
 type Point struct {
 	At                 time.Time
 	Produced, Consumed *float64
+}
+
+// Sum is one round of the history of a group, summed up over its shards. A sum is nil where a part
+// of it was not known; those that are known are right to 0.4 %.
+type Sum struct {
+	At                      time.Time
+	Produced, Consumed, Lag *float64
 }
 
 // Rate returns what is known of a group on a shard. One that was not observed has
@@ -66,10 +74,10 @@ func (s Snapshot) History(stream, group string, shard int) []Point {
 	return history
 }
 
-// GroupHistory returns the sums over the shards of a group, the oldest first. A sum is nil
-// where a part of it was not known.
-func (s Snapshot) GroupHistory(stream, group string) []Point {
-	history := make([]Point, len(s.columns))
+// GroupHistory returns the sums over the shards of a group, the oldest first. One that is not known
+// has no values.
+func (s Snapshot) GroupHistory(stream, group string) []Sum {
+	history := make([]Sum, len(s.columns))
 	for i, column := range s.columns {
 		history[i] = column.strips[stream].sum(group)
 		history[i].At = column.at
@@ -83,23 +91,10 @@ func (s Snapshot) HistoryBytes() int {
 	bytes := 0
 	for _, column := range s.columns {
 		for _, strip := range column.strips {
-			bytes += perStrip + 2*cap(strip.values)
+			bytes += perStrip + 2*cap(strip.values) + 2*cap(strip.sums)
 		}
 	}
 	return bytes
-}
-
-// sum adds up the shards of a group.
-func (s strip) sum(group string) Point {
-	if s.shards() == 0 {
-		return Point{}
-	}
-	sum := Point{Produced: new(float64), Consumed: new(float64)}
-	for shard := range s.shards() {
-		produced, consumed := s.rates(group, shard)
-		sum.Produced, sum.Consumed = plus(sum.Produced, produced), plus(sum.Consumed, consumed)
-	}
-	return sum
 }
 
 // plus adds two rates, nil where one of them is.
