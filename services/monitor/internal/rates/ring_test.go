@@ -39,7 +39,8 @@ func TestHistoryHoldsWhatWasShown(t *testing.T) {
 	require.Nil(t, history[5].Consumed)
 	require.Equal(t, s.now, history[9].At)
 	for i, sum := range snap.GroupHistory("orders", groupName) {
-		require.Equal(t, history[i], rates.Point{At: sum.At, Produced: sum.Produced, Consumed: sum.Consumed}, "one shard is all shards")
+		one := history[i]
+		require.Equal(t, rates.Sum{At: one.At, Produced: one.Produced, Consumed: one.Consumed, Lag: sum.Lag}, sum, "one shard is all shards")
 	}
 	for _, unknown := range [][]rates.Point{
 		snap.History("orders", "other", 0), snap.History("other", groupName, 0), snap.History("orders", groupName, 1), snap.History("orders", groupName, -1),

@@ -74,7 +74,7 @@ func TestSamplesAreShort(t *testing.T) {
 	round := manyShards(1, 2, 1)
 	for i := range round.Streams[0].Shards {
 		group := round.Streams[0].Shards[i].Groups["group-0"]
-		group.Lag = new(int64(math.MaxInt32 + int64(i)))
+		group.Lag = new(math.MaxInt32 + int64(i))
 		round.Streams[0].Shards[i].Groups["group-0"] = group
 		round.Streams[0].Shards[i].Length = math.MaxInt32 * 4
 		round.Streams[0].Shards[i].LastID = new("9-0")
