@@ -49,7 +49,9 @@ func schemas() map[string]any {
 		"GrafanaGroupRow": protocol.GrafanaGroupRow{}, "GrafanaMemberRow": protocol.GrafanaMemberRow{}, "GrafanaShardRow": protocol.GrafanaShardRow{},
 		"GrafanaAssignmentRow": protocol.GrafanaAssignmentRow{}, "GrafanaMessageRow": protocol.GrafanaMessageRow{},
 		"GrafanaOptionRow": protocol.GrafanaOptionRow{},
-		"AuditResponse":    protocol.AuditResponse{}, "AuditHead": protocol.AuditHead{}, "AuditRecord": protocol.AuditRecord{},
+		"SystemResponse":   protocol.SystemResponse{}, "SystemPart": protocol.SystemPart{}, "SystemProcess": protocol.SystemProcess{},
+		"SystemSetting": protocol.SystemSetting{},
+		"AuditResponse": protocol.AuditResponse{}, "AuditHead": protocol.AuditHead{}, "AuditRecord": protocol.AuditRecord{},
 	}
 }
 

@@ -35,6 +35,7 @@ func (a *App) own(logins *login.Service, answers httpx.Answers) (map[string]http
 		"CONSOLE_LOGOUT": http.HandlerFunc(logins.ConsoleLogout),
 
 		"LIST_AUDIT": http.HandlerFunc(a.auditor.Query),
+		"GET_SYSTEM": a.system(answers),
 		"OPENAPI":    docs.Spec(),
 		"DOCS":       docs.UI(),
 		"JWKS":       a.jwks(answers),

@@ -38,6 +38,8 @@ type Timeouts struct {
 	// Read is the time for the whole answer of a read or a heartbeat (10 s), for the first
 	// byte only where the answer has no end. Mutation is that of mutations (65 s).
 	Read, Mutation time.Duration
+	// Survey is the time for what an instance tells of itself (2 s).
+	Survey time.Duration
 	// WaitMargin goes on top of the time that a request asks to be kept waiting (5 s).
 	WaitMargin time.Duration
 	// Idle is how long an unused connection is kept (30 s). It is below the 60 s after which
@@ -70,6 +72,7 @@ func (c Config) withDefaults() Config {
 		Connect:     orDefault(c.Timeouts.Connect, 2*time.Second),
 		Read:        orDefault(c.Timeouts.Read, 10*time.Second),
 		Mutation:    orDefault(c.Timeouts.Mutation, 65*time.Second),
+		Survey:      orDefault(c.Timeouts.Survey, 2*time.Second),
 		WaitMargin:  orDefault(c.Timeouts.WaitMargin, 5*time.Second),
 		Idle:        orDefault(c.Timeouts.Idle, 30*time.Second),
 		StreamWrite: orDefault(c.Timeouts.StreamWrite, 30*time.Second),

@@ -9,7 +9,8 @@
 // File map: proxy.go is the way through, and outgoing.go writes the request anew; credential.go signs tokens; courier.go asks one
 // instance after the other; pool.go and instance.go choose it, health.go knows which to pass
 // over; answer.go looks at answers; failure.go names what went wrong; report.go reads of heartbeats what matters here; legacy.go answers
-// clients of the original service; stream.go is for answers without an end.
+// clients of the original service; stream.go is for answers without an end; survey.go asks every
+// instance what it is, and survey_answer.go reads that.
 //
 // Non-obvious:
 //   - A request is tried at another instance only when it was not sent, as no connection

@@ -67,6 +67,7 @@ func TestEveryEndpointIsKnownWithItsServiceAndRights(t *testing.T) {
 		{post, base + "/auth/login", route.Gateway, login, false, 16 << 10},
 		{post, base + "/auth/logout", route.Gateway, route.Access{}, false, 0},
 		{get, base + "/audit", route.Gateway, read, false, 0},
+		{get, base + "/system", route.Gateway, route.Access{Roles: auth.Read, Global: true}, false, 0},
 		{get, base + "/monitoring/session", route.Gateway, public, false, 0},
 		{get, "/.well-known/jwks.json", route.Gateway, public, false, 0},
 		{get, "/openapi.json", route.Gateway, public, false, 0},

@@ -105,6 +105,12 @@ func named(e endpoint) endpoint {
 	return e
 }
 
+// global makes an endpoint one for users without scopes.
+func global(e endpoint) endpoint {
+	e.access.Global = true
+	return e
+}
+
 // rootEndpoints are those outside of the base path.
 func rootEndpoints() []endpoint {
 	return []endpoint{
@@ -203,6 +209,7 @@ func gatewayEndpoints() []endpoint {
 		{operation: "LOGOUT", method: http.MethodPost, pattern: "/auth/logout", service: Gateway},
 		public("GET_SESSION", http.MethodGet, "/monitoring/session", Gateway, 0),
 		named(read("LIST_AUDIT", Gateway, "/audit")),
+		global(read("GET_SYSTEM", Gateway, "/system")),
 	}
 }
 
