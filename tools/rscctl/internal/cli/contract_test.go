@@ -137,6 +137,7 @@ func contracts(all bool) map[string]answers {
 		"repair fence orders g m --reason r -o json": {"POST " + group + "/members/m/fence": {filled[protocol.GroupResponse](all)}},
 		"repair index --reason r -o json":            {"POST /admin/repair-index": {filled[protocol.RepairIndexResponse](all)}},
 		"health -o json":                             {"GET /monitoring/health": {protocol.HealthResponse{Status: "UP", Problems: []string{"x"}}}},
+		"system -o json":                             {"GET /system": {filled[protocol.SystemResponse](all)}},
 		"version -o json":                            {"GET /version": {filled[protocol.VersionResponse](all)}},
 		"hash-password -o json":                      {},
 		"login --user ops --password-stdin -o json":  {toLogin: {filled[protocol.LoginResponse](all)}},

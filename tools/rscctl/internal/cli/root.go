@@ -67,7 +67,7 @@ func (s *session) root() *cobra.Command {
 	flags.StringVar(&s.reason, "reason", "", "why a change is made; every change needs one")
 	root.AddCommand(
 		s.streams(), s.groups(), s.members(), s.shards(), s.lag(), s.messages(), s.events(), s.migrations(), s.repair(), s.audit(), s.planFile(), s.applyFile(),
-		s.health(), s.version(), s.login(), s.logout(), s.hashPassword(),
+		s.health(), s.system(), s.version(), s.login(), s.logout(), s.hashPassword(),
 	)
 	s.completions(root)
 	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(outputs(), cobra.ShellCompDirectiveNoFileComp))
