@@ -72,6 +72,8 @@ type guardedPlan struct {
 	gatewayFlags                 []string
 	coordinatorRedis, auditRedis *redisproc.Server // nil is one for both
 	redisPassword                string
+	// elsewhere tells that the flags say where Redis is, in place of the servers.
+	elsewhere bool
 	logLevel                     string // empty is info
 }
 
@@ -112,17 +114,9 @@ func startGuarded(t *testing.T, plan guardedPlan) *guarded {
 	transport := &http.Transport{MaxIdleConnsPerHost: 200, MaxConnsPerHost: 200}
 	g := &guarded{t: t, secret: guardedSecret, http: &http.Client{Transport: transport, Timeout: patience}}
 	t.Cleanup(transport.CloseIdleConnections)
-	if plan.auditRedis == nil {
-		plan.auditRedis = redisproc.Start(t)
-	}
-	if plan.coordinatorRedis == nil {
-		plan.coordinatorRedis = plan.auditRedis
-	}
-	g.audited = plan.auditRedis
 	g.settings = filepath.Join(t.TempDir(), "gateway.yaml")
 	behind := filepath.Join(t.TempDir(), "coordinator.yaml") // a coordinator holds no secret of the gateway's
-	g.redis = redisSettings(t, plan.auditRedis, plan.redisPassword)
-	writeSettings(t, behind, redisSettings(t, plan.coordinatorRedis, plan.redisPassword))
+	writeSettings(t, behind, g.stores(&plan))
 	g.configure(guardedUsers(t)...)
 	if plan.logLevel == "" {
 		plan.logLevel = "info"
@@ -152,6 +146,25 @@ func startGuarded(t *testing.T, plan guardedPlan) *guarded {
 		g.ready(one)
 	}
 	return g
+}
+
+// stores starts what Redis the plan leaves open, notes where the gateways' is, and returns the
+// settings that say where the coordinators' is.
+func (g *guarded) stores(plan *guardedPlan) string {
+	g.t.Helper()
+	if plan.elsewhere {
+		g.redis = "coordinator:\n  redis:\n    password: " + plan.redisPassword + "\n"
+		return g.redis
+	}
+	if plan.auditRedis == nil {
+		plan.auditRedis = redisproc.Start(g.t)
+	}
+	if plan.coordinatorRedis == nil {
+		plan.coordinatorRedis = plan.auditRedis
+	}
+	g.audited = plan.auditRedis
+	g.redis = redisSettings(g.t, plan.auditRedis, plan.redisPassword)
+	return redisSettings(g.t, plan.coordinatorRedis, plan.redisPassword)
 }
 
 func (g *guarded) services() []*guardedService { return slices.Concat(g.gateways, g.coordinators) }
