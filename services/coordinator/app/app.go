@@ -18,6 +18,7 @@ import (
 	"github.com/redis-stream-coordinator/rsc/libs/telemetry"
 	"github.com/redis-stream-coordinator/rsc/libs/telemetry/tracing"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/loop"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/peers"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/reshard"
 )
 
@@ -50,6 +51,7 @@ type App struct {
 	forget    func()    // ends the fetching of keys
 	gate      *httpx.Gate
 	loop      *loop.Loop
+	peers     *peers.Peers
 	driver    *reshard.Driver // nil when provisioning is off
 	ticking   atomic.Bool
 	health    *health
@@ -83,6 +85,9 @@ func New(ctx context.Context, cfg Config, deps Deps) (*App, error) {
 		return nil, errors.Join(err, a.disconnect(ctx))
 	}
 	a.wire(kept)
+	if err := a.announce(ctx); err != nil {
+		return nil, errors.Join(err, a.Close(ctx))
+	}
 	a.warn(ctx)
 	return a, nil
 }
@@ -90,9 +95,6 @@ func New(ctx context.Context, cfg Config, deps Deps) (*App, error) {
 // warn says at the start what an operator should know.
 func (a *App) warn(ctx context.Context) {
 	a.warnAccess()
-	if !a.cfg.Coordination.StateMutex.Enabled {
-		a.log.Warn("coordination.state-mutex.enabled is false: run one coordinator only")
-	}
 	if a.redis == nil {
 		return
 	}
@@ -113,9 +115,10 @@ func (a *App) Handler() http.Handler { return a.handler }
 // Metrics are the series of this coordinator, which Run serves at metrics-listen.
 func (a *App) Metrics() prometheus.Gatherer { return a.registry }
 
-// Start begins to look for leases that have run out and to carry out reshardings, unless
-// the settings switch that off.
+// Start keeps this coordinator known to the others, and begins to look for leases that have run
+// out and to carry out reshardings, unless the settings switch that off.
 func (a *App) Start() {
+	a.peers.Start()
 	if a.cfg.Coordination.EventLoop.Enabled && a.ticking.CompareAndSwap(false, true) {
 		a.loop.Start()
 		if a.driver != nil {
@@ -138,6 +141,7 @@ func (a *App) finish(ctx context.Context) error {
 		errs = append(errs, a.driver.Close(ctx))
 	}
 	errs = append(errs, a.loop.Close(ctx))
+	a.peers.Close(ctx)
 	a.ticking.Store(false)
 	return errors.Join(errs...)
 }

@@ -160,17 +160,21 @@ type member struct {
 
 func newMember(id, url string) *member { return &member{id: id, url: url} }
 
-// beat sends a heartbeat to c, takes over what the answer says, and returns it.
-func (m *member) beat(c *coordinator) protocol.HeartbeatResponse {
-	c.t.Helper()
+// request returns the member's next heartbeat.
+func (m *member) request() protocol.HeartbeatRequest {
 	m.sequence++
-	request := protocol.HeartbeatRequest{
+	return protocol.HeartbeatRequest{
 		ProtocolVersion: 1, RequestID: fmt.Sprintf("%s-%d", m.id, m.sequence), MemberID: m.id, MemberEpoch: m.epoch,
 		MetadataVersion: m.version, Lineage: m.lineage, Incarnation: "01J0000000000000000000" + m.id, Sequence: m.sequence,
 		RuntimeConsumerCapacity: protocol.Capacity{RuntimeMaxConcurrency: 1, AvailableConcurrency: 1}, OwnedShards: m.owned,
 	}
+}
+
+// beat sends a heartbeat to c, takes over what the answer says, and returns it.
+func (m *member) beat(c *coordinator) protocol.HeartbeatResponse {
+	c.t.Helper()
 	var answer protocol.HeartbeatResponse
-	status, _ := c.call("POST", m.url+"/members/"+m.id+"/heartbeat", request, &answer)
+	status, _ := c.call("POST", m.url+"/members/"+m.id+"/heartbeat", m.request(), &answer)
 	require.Equalf(c.t, http.StatusOK, status, "%+v", answer)
 	switch answer.Status {
 	case protocol.StatusOK:

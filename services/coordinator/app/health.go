@@ -62,6 +62,9 @@ func (h *health) Ready(ctx context.Context) error {
 	if fault := h.storeFault(ctx); fault != nil {
 		return fault
 	}
+	if err := h.app.peers.Ready(); err != nil {
+		return protocol.Errorf(protocol.CodeStoreUnavailable, "%v", err)
+	}
 	if h.app.redis == nil {
 		return nil
 	}

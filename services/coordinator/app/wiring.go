@@ -86,7 +86,8 @@ func (a *App) wire(kept store.Archive) {
 	kept = counted.Store(kept)
 	a.loop = loop.New(a.cfg.loop(), kept, nonce, a.log)
 	a.loop.Measure(counted)
-	reshardings := a.reshardings(kept)
+	decided := a.recorded(kept)
+	reshardings := a.reshardings(decided)
 	var shards catalog.Shards
 	if a.cfg.Provisioning.Enabled {
 		shards = provision.NewShards(a.redis, a.cfg.Store.KeyPrefix, a.log)
@@ -96,6 +97,7 @@ func (a *App) wire(kept store.Archive) {
 	settings.InitialShards = a.cfg.Defaults.InitialShardCount
 	settings.RoutingLease = a.cfg.Coordination.RoutingLease
 	settings.LeaseTTL = a.cfg.Coordination.StateMutex.ttl()
+	settings.Schema = a.peers.Schema
 	streams := catalog.New(settings, kept, a.loop, shards, nonce, a.log)
 	a.health = &health{app: a, store: kept}
 	metrics.Watch(a.registry, a.id, a.health.state)
@@ -116,9 +118,8 @@ func (a *App) wire(kept store.Archive) {
 
 // reshardings returns the service for shard counts, and sets the driver that carries out
 // what it decides. Without provisioning there is no driver, and the service refuses.
-func (a *App) reshardings(kept store.Archive) *reshard.Service {
+func (a *App) reshardings(decided records.Records) *reshard.Service {
 	settings := a.cfg.reshard()
-	decided := records.Records{Store: kept, Nonce: nonce, LeaseTTL: settings.LeaseTTL, Log: a.log}
 	if !a.cfg.Provisioning.Enabled {
 		return reshard.NewService(settings, decided, a.loop, nil, nil, nonce)
 	}

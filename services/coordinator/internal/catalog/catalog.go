@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/codec"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/group"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/loop"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/records"
@@ -41,6 +42,8 @@ type Config struct {
 	RoutingLease time.Duration
 	// LeaseTTL bounds one workflow's multi-step lease.
 	LeaseTTL time.Duration
+	// Schema tells, at each write, the schema that records are written in (storage, Versions).
+	Schema func() int
 }
 
 // DefaultConfig returns the defaults of the suite.
@@ -50,6 +53,7 @@ func DefaultConfig() Config {
 		InitialShards: protocol.DefaultInitialShards,
 		RoutingLease:  protocol.DefaultRoutingLease,
 		LeaseTTL:      30 * time.Second,
+		Schema:        codec.Newest,
 	}
 }
 
@@ -67,7 +71,7 @@ type Catalog struct {
 // New returns a catalog. shards is nil when provisioning is off: groups are then created
 // without touching Redis streams, and each starts with a barrier (J1).
 func New(cfg Config, s store.Archive, groups *loop.Loop, shards Shards, nonce func() string, log *slog.Logger) *Catalog {
-	kept := records.Records{Store: s, Nonce: nonce, LeaseTTL: cfg.LeaseTTL, Log: log}
+	kept := records.Records{Store: s, Nonce: nonce, LeaseTTL: cfg.LeaseTTL, Schema: cfg.Schema, Log: log}
 	return &Catalog{cfg: cfg, store: s, records: kept, groups: groups, shards: shards, nonce: nonce, log: log}
 }
 

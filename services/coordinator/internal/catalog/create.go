@@ -206,7 +206,8 @@ func (c *Catalog) makeRecords(ctx context.Context, e records.Entry, want creatio
 			Lineage: c.nonce(), Now: group.Millis(e.Clock), Barrier: barrier,
 			EpochFloor: group.EpochFloorAt(group.Millis(e.Clock)),
 		})
-		aggregate, err := codec.EncodeGroup(record)
+		schema := c.cfg.Schema()
+		aggregate, err := codec.EncodeGroup(schema, record)
 		if err != nil {
 			return fmt.Errorf("create group %s: %w", key, err)
 		}
@@ -215,7 +216,7 @@ func (c *Catalog) makeRecords(ctx context.Context, e records.Entry, want creatio
 			return fmt.Errorf("create group %s: %w", key, err)
 		}
 		_, err = c.store.Create(ctx, store.Create{
-			Key: key, Token: c.nonce(), Schema: codec.Schema, Aggregate: aggregate, Event: event,
+			Key: key, Token: c.nonce(), Schema: schema, Aggregate: aggregate, Event: event,
 		})
 		if err != nil && !errors.Is(err, store.ErrExists) {
 			return loop.Fault(err)

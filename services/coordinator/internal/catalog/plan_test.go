@@ -216,7 +216,7 @@ func (b *bench) reshard() {
 	require.NoError(b.t, err)
 	record, err = record.Scaled("R", 5, stream.Order{RequestedBy: "ops"}, "", int64(loaded.Clock))
 	require.NoError(b.t, err)
-	aggregate, err := codec.EncodeStream(record)
+	aggregate, err := codec.EncodeStream(codec.Schema, record)
 	require.NoError(b.t, err)
 	_, err = b.kept.Commit(b.t.Context(), store.Commit{Key: key, Prev: loaded.Version, Token: "t", Schema: codec.Schema, Aggregate: aggregate})
 	require.NoError(b.t, err)

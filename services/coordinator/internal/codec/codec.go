@@ -17,12 +17,6 @@ import (
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/stream"
 )
 
-// Schema is the version of what this package writes; MinSchema is the oldest it reads.
-const (
-	Schema    = 1
-	MinSchema = 1
-)
-
 // Errors of decoding.
 var (
 	// ErrCorrupt comes when bytes cannot be a record; the text names the field.
@@ -31,8 +25,8 @@ var (
 	ErrSchema = errors.New("metadata has an unsupported schema")
 )
 
-// EncodeGroup returns the aggregate of a group.
-func EncodeGroup(g *group.Group) ([]byte, error) { return encode(g) }
+// EncodeGroup returns the aggregate of a group in a schema from MinSchema to Schema.
+func EncodeGroup(schema int, g *group.Group) ([]byte, error) { return encodeAs(schema, g) }
 
 // DecodeGroup reads an aggregate and checks that a commit can have written it.
 func DecodeGroup(schema int, aggregate []byte) (*group.Group, error) {
@@ -46,8 +40,8 @@ func DecodeGroup(schema int, aggregate []byte) (*group.Group, error) {
 	return &g, nil
 }
 
-// EncodeStream returns the aggregate of a stream's record.
-func EncodeStream(s stream.Stream) ([]byte, error) { return encode(s) }
+// EncodeStream returns the aggregate of a stream's record in a schema from MinSchema to Schema.
+func EncodeStream(schema int, s stream.Stream) ([]byte, error) { return encodeAs(schema, s) }
 
 // DecodeStream reads a stream's record and checks that a commit can have written it.
 func DecodeStream(schema int, aggregate []byte) (stream.Stream, error) {
@@ -61,6 +55,19 @@ func DecodeStream(schema int, aggregate []byte) (stream.Stream, error) {
 	return s, nil
 }
 
+// encodeAs encodes in the form of the schema.
+func encodeAs(schema int, v any) ([]byte, error) {
+	wanted, err := formOf(schema)
+	if err != nil {
+		return nil, err
+	}
+	data, err := encode(v)
+	if err != nil {
+		return nil, err
+	}
+	return wanted.pack(data), nil
+}
+
 func encode(v any) ([]byte, error) {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -72,11 +79,18 @@ func encode(v any) ([]byte, error) {
 // decodeRecord reads a record whole, into a zero value: that names every key that records
 // always have.
 func decodeRecord(schema int, data []byte, zero any) error {
+	found, err := formOf(schema)
+	if err != nil {
+		return err
+	}
+	if data, err = found.unpack(data); err != nil {
+		return err
+	}
 	every, err := encode(zero)
 	if err != nil {
 		return err
 	}
-	if err := decode(schema, data, zero); err != nil {
+	if err := decode(data, zero); err != nil {
 		return err
 	}
 	if !utf8.Valid(data) { // the decoder would put another character there
@@ -85,10 +99,7 @@ func decodeRecord(schema int, data []byte, zero any) error {
 	return checkKeys(data, outlineOf(every).keys)
 }
 
-func decode(schema int, data []byte, into any) error {
-	if schema < MinSchema || schema > Schema {
-		return fmt.Errorf("%w: %d, this binary reads %d to %d", ErrSchema, schema, MinSchema, Schema)
-	}
+func decode(data []byte, into any) error {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(into); err != nil {

@@ -40,7 +40,7 @@ func EncodeDetail(d Detail) ([]byte, error) { return encode(d) }
 // DecodeDetail reads them; a detail that cannot be read is empty, as it decides nothing.
 func DecodeDetail(data []byte) Detail {
 	var d Detail
-	if len(data) == 0 || decode(Schema, data, &d) != nil {
+	if len(data) == 0 || decode(data, &d) != nil {
 		return Detail{}
 	}
 	return d

@@ -34,14 +34,14 @@ func FuzzDecodeGroup(f *testing.F) {
 	f.Add(golden(f, "group-round.json"))
 	f.Add(golden(f, "group-new.json"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		g, err := codec.DecodeGroup(codec.Schema, data)
+		g, err := codec.DecodeGroup(1, data)
 		if err != nil {
 			require.ErrorIs(t, err, codec.ErrCorrupt)
 			require.Nil(t, g)
 			return
 		}
 		kept := string(encoded(t, g))
-		again, err := codec.DecodeGroup(codec.Schema, []byte(kept))
+		again, err := codec.DecodeGroup(1, []byte(kept))
 		require.NoError(t, err)
 		require.Equal(t, kept, string(encoded(t, again)))
 		for _, in := range inputs(g) {
@@ -50,7 +50,7 @@ func FuzzDecodeGroup(f *testing.F) {
 			require.Len(t, out.Replies, len(in.Heartbeats))
 			require.Equal(t, kept, string(encoded(t, g)), "a step changes what it was given")
 			if in.Fresh && out.Next != nil && farFromEnd(g) { // without a fresh state nothing is stored (E6)
-				_, err = codec.DecodeGroup(codec.Schema, encoded(t, out.Next))
+				_, err = codec.DecodeGroup(1, encoded(t, out.Next))
 				require.NoError(t, err, "%s\n%v", encoded(t, out.Next), out.Changes)
 			}
 		}
@@ -108,23 +108,23 @@ func FuzzDecodeStream(f *testing.F) {
 	seeds(f, "stream.json", streamDamage())
 	seeds(f, "stream-drain.json", drainDamage())
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s, err := codec.DecodeStream(codec.Schema, data)
+		s, err := codec.DecodeStream(1, data)
 		if err != nil {
 			require.ErrorIs(t, err, codec.ErrCorrupt)
 			require.Zero(t, s)
 			return
 		}
-		kept, err := codec.EncodeStream(s)
+		kept, err := codec.EncodeStream(1, s)
 		require.NoError(t, err)
-		again, err := codec.DecodeStream(codec.Schema, kept)
+		again, err := codec.DecodeStream(1, kept)
 		require.NoError(t, err)
-		written, err := codec.EncodeStream(again)
+		written, err := codec.EncodeStream(1, again)
 		require.NoError(t, err)
 		require.Equal(t, string(kept), string(written))
 		for _, next := range nextOf(s) {
-			data, err := codec.EncodeStream(next)
+			data, err := codec.EncodeStream(1, next)
 			require.NoError(t, err)
-			_, err = codec.DecodeStream(codec.Schema, data)
+			_, err = codec.DecodeStream(1, data)
 			require.NoError(t, err, "%s\n%s", kept, data)
 		}
 		for _, g := range s.Groups {

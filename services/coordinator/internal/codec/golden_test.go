@@ -34,7 +34,7 @@ func golden(tb testing.TB, name string) []byte {
 
 func encoded(tb testing.TB, g *group.Group) []byte {
 	tb.Helper()
-	data, err := codec.EncodeGroup(g)
+	data, err := codec.EncodeGroup(1, g)
 	require.NoError(tb, err)
 	return data
 }
@@ -55,7 +55,7 @@ func TestGoldenStreamsAreReadAndWrittenByteForByte(t *testing.T) {
 		data := golden(t, name)
 		s, err := codec.DecodeStream(1, data)
 		require.NoError(t, err, name)
-		again, err := codec.EncodeStream(s)
+		again, err := codec.EncodeStream(1, s)
 		require.NoError(t, err, name)
 		require.Equal(t, string(data), string(again), name)
 	}
@@ -122,7 +122,7 @@ func fields(v reflect.Value, used map[string]bool) {
 
 func TestSchemasOfOtherBinariesAreRefusedByName(t *testing.T) {
 	t.Parallel()
-	for _, schema := range []int{-1, 0, 2, 1 << 30} {
+	for _, schema := range []int{-1, 0, codec.Schema + 1, 1 << 30} {
 		_, err := codec.DecodeGroup(schema, golden(t, "group-new.json"))
 		require.ErrorIs(t, err, codec.ErrSchema)
 		require.NotErrorIs(t, err, codec.ErrCorrupt)

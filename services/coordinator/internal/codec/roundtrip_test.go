@@ -120,7 +120,7 @@ func TestEveryValidGroupIsReadAsItWasWritten(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		g := validGroup().Draw(t, "group")
-		data, err := codec.EncodeGroup(g)
+		data, err := codec.EncodeGroup(codec.Schema, g)
 		require.NoError(t, err)
 		read, err := codec.DecodeGroup(codec.Schema, data)
 		require.NoError(t, err)

@@ -113,7 +113,7 @@ func TestEveryValidStreamIsReadAsItWasWritten(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		s := validStream().Draw(t, "stream")
-		data, err := codec.EncodeStream(s)
+		data, err := codec.EncodeStream(codec.Schema, s)
 		require.NoError(t, err)
 		read, err := codec.DecodeStream(codec.Schema, data)
 		require.NoError(t, err)

@@ -94,7 +94,7 @@ func TestEveryStreamThatATransitionLeadsToIsReadAgain(t *testing.T) {
 			if i := slices.IndexFunc(s.Groups, func(g stream.Group) bool { return g.State == stream.Deleting }); i >= 0 {
 				s, _ = s.Without(s.Groups[i].Name)
 			}
-			data, err := codec.EncodeStream(s)
+			data, err := codec.EncodeStream(codec.Schema, s)
 			require.NoError(t, err)
 			read, err := codec.DecodeStream(codec.Schema, data)
 			require.NoError(t, err, string(data))

@@ -23,6 +23,9 @@ const (
 	OrderBarrier OrderKind = iota + 1
 	// OrderUnbar ends the barrier before its time (M3).
 	OrderUnbar
+	// OrderRewrite commits the state as it is, so that it is stored in the schema that is
+	// written now (storage, Versions).
+	OrderRewrite
 	// OrderFence throws a member out; what it may be reading lingers (H4).
 	OrderFence
 )
@@ -46,6 +49,8 @@ func (s *step) obey() {
 		s.openRound(nil)
 	case OrderUnbar:
 		s.unbar(o)
+	case OrderRewrite:
+		s.edit()
 	case OrderFence:
 		s.expel(o)
 	}

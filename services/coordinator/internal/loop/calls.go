@@ -40,7 +40,8 @@ func (w *worker) load(ctx context.Context) error {
 // commit stores a new structure with the liveness of those heard (T3), then makes it
 // the snapshot. errand is what asked for it, nil when nothing did.
 func (w *worker) commit(ctx context.Context, out group.Output, errand *errand) error {
-	aggregate, err := codec.EncodeGroup(out.Next)
+	schema := w.loop.schema()
+	aggregate, err := codec.EncodeGroup(schema, out.Next)
 	if err != nil {
 		return fmt.Errorf("commit group %s: %w", w.key, err)
 	}
@@ -58,7 +59,7 @@ func (w *worker) commit(ctx context.Context, out group.Output, errand *errand) e
 	}
 	sent := clock.Now()
 	done, err := w.loop.store.Commit(ctx, store.Commit{
-		Key: w.key, Prev: w.snap.version, Token: w.loop.nonce(), Schema: codec.Schema, Aggregate: aggregate,
+		Key: w.key, Prev: w.snap.version, Token: w.loop.nonce(), Schema: schema, Aggregate: aggregate,
 		Identity: w.snap.identity, Unmoved: unmovedFor(out.Unmoved), Beats: beats,
 		Newcomers: newcomersFor(out.Newcomers), Forget: out.Forget, Event: event,
 	})

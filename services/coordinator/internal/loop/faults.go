@@ -18,8 +18,14 @@ func decodeError(key store.Key, err error) error {
 	return &store.CorruptError{Key: key, Field: "aggregate", Cause: err}
 }
 
-// refusal is the outcome of a heartbeat whose batch failed.
+// refusal is the outcome of a heartbeat whose batch failed. A group that a newer coordinator
+// has written is well, and that one answers for it: the member keeps what it holds and asks
+// again (ADR 0018).
 func (w *worker) refusal(req *protocol.HeartbeatRequest, err error) outcome {
+	if errors.Is(err, store.ErrUnsupportedSchema) {
+		return outcome{err: protocol.Errorf(protocol.CodeStoreUnavailable,
+			"a newer coordinator has written the group's metadata; ask another coordinator, or again").Because(err)}
+	}
 	if unreadable(err) {
 		w.loop.meter.Unknown()
 		return outcome{response: w.unknown(req)}

@@ -108,7 +108,7 @@ func (m *machine) create(key store.Key, shards int) {
 	g := group.New(group.DefaultConfig(), group.Birth{
 		StreamPrefix: key.Stream, ConsumerGroup: key.Group, Layout: group.Whole(shards), Lineage: m.nonce(), Identity: memstore.Identity,
 	})
-	aggregate, err := codec.EncodeGroup(g)
+	aggregate, err := codec.EncodeGroup(codec.Schema, g)
 	require.NoError(m.t, err)
 	_, err = m.kept.Create(m.t.Context(), store.Create{Key: key, Token: m.nonce(), Schema: codec.Schema, Aggregate: aggregate})
 	require.NoError(m.t, err)

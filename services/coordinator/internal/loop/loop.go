@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/codec"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/group"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/store"
 )
@@ -60,6 +61,7 @@ type Loop struct {
 	problems map[store.Key]error           // groups that fail closed, for health (M6)
 	attend   func(stream string, why Need) // see Attend; nil for nobody
 	meter    Meter
+	schema   func() int // see Write
 	closed   bool
 	running  sync.WaitGroup // batches and ticks under way
 	stopTick context.CancelFunc
@@ -77,9 +79,13 @@ func New(cfg Config, s store.Store, nonce func() string, log *slog.Logger) *Loop
 	return &Loop{
 		cfg: cfg, store: s, nonce: nonce, log: log,
 		workers: make(map[store.Key]*worker), problems: make(map[store.Key]error),
-		calls: calls, endCalls: endCalls, meter: unmeasured{},
+		calls: calls, endCalls: endCalls, meter: unmeasured{}, schema: codec.Newest,
 	}
 }
+
+// Write sets what tells, at each commit, the schema that groups are written in; without it
+// that is the newest (storage, Versions). Set it before the first heartbeat.
+func (l *Loop) Write(schema func() int) { l.schema = schema }
 
 // Heartbeat applies one heartbeat and returns the committed decision. Refusals by epoch
 // or state are answers; an error is a *protocol.Error: STORE_UNAVAILABLE when the store

@@ -83,7 +83,7 @@ func (m *machine) createStream(prefix string, active ...string) {
 	for _, name := range active {
 		record.Groups = append(record.Groups, stream.Group{Name: name, State: stream.Active})
 	}
-	aggregate, err := codec.EncodeStream(record)
+	aggregate, err := codec.EncodeStream(codec.Schema, record)
 	require.NoError(m.t, err)
 	_, err = m.kept.Create(m.t.Context(), store.Create{Key: store.Key{Stream: prefix}, Token: m.nonce(), Schema: codec.Schema, Aggregate: aggregate})
 	require.NoError(m.t, err)

@@ -30,6 +30,8 @@ type Records struct {
 	Nonce func() string
 	// LeaseTTL is when the lease of a workflow that died ends.
 	LeaseTTL time.Duration
+	// Schema tells, at each write, the schema that records are written in (storage, Versions).
+	Schema func() int
 	Log      *slog.Logger
 }
 
@@ -59,17 +61,18 @@ func (r Records) Save(ctx context.Context, e *Entry, next stream.Stream, lease s
 	if e.Version != (store.Version{}) && next.MetadataVersion == e.Stream.MetadataVersion {
 		return nil
 	}
-	aggregate, err := codec.EncodeStream(next)
+	schema := r.Schema()
+	aggregate, err := codec.EncodeStream(schema, next)
 	if err != nil {
 		return fmt.Errorf("save stream %s: %w", next.Prefix, err)
 	}
 	key := store.Key{Stream: next.Prefix}
 	var done store.Committed
 	if e.Version == (store.Version{}) {
-		done, err = r.Store.Create(ctx, store.Create{Key: key, Token: r.Nonce(), Schema: codec.Schema, Aggregate: aggregate})
+		done, err = r.Store.Create(ctx, store.Create{Key: key, Token: r.Nonce(), Schema: schema, Aggregate: aggregate})
 	} else {
 		done, err = r.Store.Commit(ctx, store.Commit{
-			Key: key, Prev: e.Version, Token: r.Nonce(), Schema: codec.Schema, Aggregate: aggregate, Lease: lease,
+			Key: key, Prev: e.Version, Token: r.Nonce(), Schema: schema, Aggregate: aggregate, Lease: lease,
 		})
 	}
 	if errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrExists) {

@@ -37,6 +37,7 @@ func open() *desk {
 	var nonces atomic.Int64
 	d.Records = records.Records{
 		Store: d.kept, Nonce: func() string { return fmt.Sprintf("N%d", nonces.Add(1)) }, LeaseTTL: time.Second,
+		Schema: codec.Newest,
 		Log: slog.New(slog.DiscardHandler),
 	}
 	return d

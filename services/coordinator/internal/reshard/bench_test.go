@@ -15,6 +15,7 @@ import (
 	"github.com/redis-stream-coordinator/rsc/libs/clock"
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 	"github.com/redis-stream-coordinator/rsc/libs/testkit/redisproc"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/codec"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/catalog"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/group"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/loop"
@@ -121,7 +122,7 @@ func (b *bench) still() *coordinator {
 	catalogued := catalog.DefaultConfig()
 	catalogued.Group, catalogued.RoutingLease = b.core, b.cfg.RoutingLease
 	c.catalog = catalog.New(catalogued, c.kept, c.loop, provision.NewShards(b.rdb, "", log), rand.Text, log)
-	kept := records.Records{Store: c.kept, Nonce: rand.Text, LeaseTTL: b.cfg.LeaseTTL, Log: log}
+	kept := records.Records{Store: c.kept, Nonce: rand.Text, LeaseTTL: b.cfg.LeaseTTL, Schema: codec.Newest, Log: log}
 	c.driver = reshard.NewDriver(b.cfg, kept, c.loop, c.shards, log)
 	c.loop.Attend(c.driver.Attend)
 	c.service = reshard.NewService(b.cfg, kept, c.loop, c.shards, c.driver, rand.Text)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 	"github.com/redis-stream-coordinator/rsc/libs/testkit/redisproc"
+	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/codec"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/records"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/reshard"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/store/storetest"
@@ -115,7 +116,7 @@ func TestWithoutProvisioningNothingIsScaled(t *testing.T) {
 	t.Parallel()
 	b := open(t, 2, "a")
 	log := slog.New(slog.DiscardHandler)
-	kept := records.Records{Store: b.lead.kept, Nonce: func() string { return "n" }, LeaseTTL: time.Second, Log: log}
+	kept := records.Records{Store: b.lead.kept, Nonce: func() string { return "n" }, LeaseTTL: time.Second, Schema: codec.Newest, Log: log}
 	off := reshard.NewService(b.cfg, kept, b.lead.loop, nil, nil, kept.Nonce)
 	_, err := off.Scale(t.Context(), b.prefix, protocol.ScaleRequest{TargetShardCount: new(4)})
 	requireCode(t, err, protocol.CodeRedisNotConfigured)

@@ -35,11 +35,12 @@ type Historian interface {
 	History(ctx context.Context, key Key, after string, limit int) ([]Event, error)
 }
 
-// Archive is a store with its histories and its repair.
+// Archive is a store with its histories, its repair, and the coordinators that share it.
 type Archive interface {
 	Store
 	Historian
 	Indexer
+	Registry
 }
 
 // Indexer makes the index that List reads anew. All stores implement it beside Store; it

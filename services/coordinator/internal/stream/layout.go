@@ -74,6 +74,13 @@ func (s Stream) Overtaken(version int64) Stream {
 	return s.relaid(CauseCorrection)
 }
 
+// Rewritten is the same record, to be stored in the schema that is written now (storage,
+// Versions).
+func (s Stream) Rewritten() Stream {
+	s.MetadataVersion++
+	return s
+}
+
 // WithLost notes shards that are missing in Redis (L12). Those that are not to be read are
 // not missed.
 func (s Stream) WithLost(indexes []int, now int64) Stream {

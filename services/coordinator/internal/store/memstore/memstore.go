@@ -30,13 +30,14 @@ type Store struct {
 	mu       sync.Mutex
 	identity string
 	image    Image
+	peers    map[string]announced // no part of the image: who runs is no matter of what was stored
 }
 
 var _ store.Archive = (*Store)(nil)
 
 // New returns an empty Store whose clock is now; it is called with the Store locked.
 func New(now func() store.Millis) *Store {
-	return &Store{now: now, identity: Identity, image: newImage()}
+	return &Store{now: now, identity: Identity, image: newImage(), peers: make(map[string]announced)}
 }
 
 // SetIdentity changes what Snapshot.Identity says from now on, as a restart or a

@@ -14,6 +14,7 @@ const (
 	groupRecord  = ":metadata"
 	streamRecord = ":stream"
 	indexKey     = ":groups"
+	peersKey     = ":coordinators"
 )
 
 // keyspace builds and reads the names of all keys under one prefix.
@@ -46,6 +47,9 @@ func (k keyspace) of(key store.Key) keys {
 
 // index returns the key of the set of all records.
 func (k keyspace) index() string { return k.prefix + indexKey }
+
+// peers returns the key of the hash of all coordinators.
+func (k keyspace) peers() string { return k.prefix + peersKey }
 
 // parse returns whose record the Redis key holds, and false when it holds none.
 func (k keyspace) parse(name string) (store.Key, bool) {

@@ -8,6 +8,7 @@
 //	fault.go       errors of Redis as errors of the contract
 //	load.go …      one file a method; the atomic step of each is in lua/
 //	wait.go        a structural write is answered when a replica has it
+//	peers.go       who announces itself
 //	index.go       the set that List reads, and its repair
 //
 // Each of Load, Create, Commit, Touch, Delete and History is one script call on one slot, and

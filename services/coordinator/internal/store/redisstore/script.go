@@ -38,7 +38,7 @@ type script struct {
 }
 
 type scripts struct {
-	load, create, commit, touch, remove, purge, history, follow, take, extend, release, ping script
+	load, create, commit, touch, remove, purge, history, follow, take, extend, release, ping, announce script
 }
 
 // compile puts the scripts together from their files.
@@ -60,6 +60,7 @@ func compile() (scripts, error) {
 		{&compiled.extend, []string{"extend"}},
 		{&compiled.release, []string{"release"}},
 		{&compiled.ping, []string{"common", "ping"}},
+		{&compiled.announce, []string{"common", "announce"}},
 	} {
 		for _, file := range part.files {
 			source, err := sources.ReadFile("lua/" + file + ".lua")

@@ -11,9 +11,9 @@ import (
 // Call is one call of a store that a Fault is asked about.
 type Call struct {
 	// Op is the method: "Load", "Create", "Commit", "Touch", "Delete", "List",
-	// "Lease", "Ping", "History" or "RepairIndex".
+	// "Lease", "Ping", "History", "RepairIndex", "Announce" or "Withdraw".
 	Op string
-	// Key is the record's; it is zero for List and Ping.
+	// Key is the record's; it is zero for those that are about no record.
 	Key store.Key
 }
 
@@ -83,6 +83,17 @@ func (f *Faulty) List(ctx context.Context) ([]store.Key, error) {
 // Lease implements store.Store. The lease itself does not fail.
 func (f *Faulty) Lease(ctx context.Context, key store.Key, ttl time.Duration) (store.Lease, error) {
 	return pass(ctx, f, Call{"Lease", key}, func() (store.Lease, error) { return f.inner.Lease(ctx, key, ttl) })
+}
+
+// Announce implements store.Registry.
+func (f *Faulty) Announce(ctx context.Context, peer store.Peer, ttl time.Duration) ([]store.Peer, error) {
+	return pass(ctx, f, Call{Op: "Announce"}, func() ([]store.Peer, error) { return f.inner.Announce(ctx, peer, ttl) })
+}
+
+// Withdraw implements store.Registry.
+func (f *Faulty) Withdraw(ctx context.Context, id string) error {
+	_, err := pass(ctx, f, Call{Op: "Withdraw"}, func() (struct{}, error) { return struct{}{}, f.inner.Withdraw(ctx, id) })
+	return err
 }
 
 // Ping implements store.Store.

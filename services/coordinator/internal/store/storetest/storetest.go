@@ -56,6 +56,7 @@ func Run(t *testing.T, open func(t *testing.T) Harness) {
 		"lease":     leaseClaims(),
 		"race":      raceClaims(),
 		"malformed": malformedClaims(),
+		"peers":     peerClaims(),
 	}
 	for part, claims := range parts {
 		for _, c := range claims {
