@@ -32,6 +32,8 @@ type Known struct {
 	Health        Part[protocol.HealthResponse]
 	Compatibility Part[protocol.CompatibilityResponse]
 	Monitor       Part[Scene]
+	// System is what the gateway has learnt of every part.
+	System Part[protocol.SystemResponse]
 }
 
 // System is how the parts of the suite are doing.
@@ -41,9 +43,16 @@ type System struct {
 	Problems []Problem
 	Parts    []PartLine
 	Monitor  MonitorPart
-	Versions []VersionLine
-	// Differ tells that the console and the gateway are of different builds.
-	Differ    bool
+	// Processes are what runs, as far as the gateway knows; MoreProcesses counts those that are
+	// not listed. NoParts says why there is no more.
+	Processes     []ProcessLine
+	MoreProcesses int
+	NoParts       string
+	// Differ tells that parts are of different builds.
+	Differ bool
+	// Settings are those of each part; MoreSettings counts the parts that are not listed.
+	Settings     []SettingsTable
+	MoreSettings int
 	Protocols []ProtocolLine
 	// NoProtocols says why there are none.
 	NoProtocols string
@@ -54,9 +63,6 @@ type PartLine struct {
 	Name, State, Tone string
 	Facts             []string
 }
-
-// VersionLine is the build of one part.
-type VersionLine struct{ Part, Version, Commit, Go string }
 
 // ProtocolLine is one version of the protocol that members speak.
 type ProtocolLine struct {
@@ -90,9 +96,8 @@ func NewSystem(known Known, now time.Time, root string) System {
 	gateway := partLine("Gateway", known.Gateway.Why, known.Gateway.Kept)
 	page.Parts = []PartLine{gateway, {Name: "Console", State: "answers", Tone: "good"}}
 	page.Parts = append(page.Parts, coordinatorLines(known.Health)...)
-	page.Versions, page.Differ = versionLines(known)
 	page.Protocols, page.NoProtocols = protocolLines(known.Compatibility)
-	return page
+	return page.withParts(known)
 }
 
 func partLine(name, why string, kept bool) PartLine {

@@ -8,23 +8,6 @@ import (
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 )
 
-// versionLines puts the builds side by side. Coordinator and monitor do not tell theirs through
-// the gateway.
-func versionLines(known Known) (lines []VersionLine, differ bool) {
-	lines = append(lines, versionLine("Console", known.Console))
-	if gateway := known.Gateway.Answer; gateway != nil {
-		lines = append(lines, versionLine("Gateway", *gateway))
-		differ = gateway.Version != known.Console.Version || gateway.Commit != known.Console.Commit
-	} else {
-		lines = append(lines, versionLine("Gateway", protocol.VersionResponse{}))
-	}
-	return lines, differ
-}
-
-func versionLine(part string, build protocol.VersionResponse) VersionLine {
-	return VersionLine{part, cmp.Or(build.Version, Unknown), cmp.Or(build.Commit, Unknown), cmp.Or(build.GoVersion, Unknown)}
-}
-
 // protocolLines are the versions of the protocol that the coordinator speaks, or why they are not
 // known.
 func protocolLines(known Part[protocol.CompatibilityResponse]) (lines []ProtocolLine, why string) {

@@ -26,6 +26,7 @@ type systemAPI interface {
 	Health(ctx context.Context) (*protocol.HealthResponse, error)
 	Compatibility(ctx context.Context) (*protocol.CompatibilityResponse, error)
 	Version(ctx context.Context) (*protocol.VersionResponse, error)
+	System(ctx context.Context) (*protocol.SystemResponse, error)
 }
 
 // system shows how each part of the suite is doing. Parts that do not answer are said not to.
@@ -33,12 +34,13 @@ func (p *Pages) system(ctx context.Context, r *http.Request, who visitor) (answe
 	asking, cancel := context.WithTimeout(ctx, partTime)
 	defer cancel()
 	known := model.Known{Console: p.cfg.Build}
-	var errs [4]error
+	var errs [5]error
 	var parts sync.WaitGroup
 	parts.Go(func() { known.Gateway, errs[0] = part(p.deps.API.Version(asking)) })
 	parts.Go(func() { known.Health, errs[1] = part(p.deps.API.Health(asking)) })
 	parts.Go(func() { known.Compatibility, errs[2] = part(p.deps.API.Compatibility(asking)) })
 	parts.Go(func() { known.Monitor, errs[3] = part(p.glance(asking)) })
+	parts.Go(func() { known.System, errs[4] = part(p.deps.API.System(asking)) })
 	parts.Wait()
 	if err := errors.Join(errs[:]...); err != nil {
 		return answer{}, err

@@ -34,6 +34,18 @@ func (c *console) build(version string) {
 	})
 }
 
+// running is a part that answers, with settings.
+func running(service, address, instance string) protocol.SystemPart {
+	part := protocol.SystemPart{Service: service, Process: &protocol.SystemProcess{
+		Service: service, Instance: "host-" + instance, Version: protocol.VersionResponse{Version: "v1", GoVersion: "go1.26"}, StartedAt: protocol.AtMillis(1_767_323_045_000),
+		Configuration: []protocol.SystemSetting{{Key: "listen", Value: ":8081"}, {Key: "redis.password", Value: "********", Masked: true}, {Key: "redis.username"}},
+	}}
+	if address != "" {
+		part.Address = &address
+	}
+	return part
+}
+
 func healthy() protocol.HealthResponse {
 	return protocol.HealthResponse{
 		Status: protocol.HealthUp, CoordinatorID: "c-1", Redis: protocol.HealthUp, Loop: protocol.HealthUp, Problems: []string{},
@@ -57,6 +69,7 @@ func TestSystemSaysHowEachPartIs(t *testing.T) {
 	t.Parallel()
 	c := newConsole(t)
 	c.build("v1")
+	c.answers("GET /system", protocol.SystemResponse{Parts: []protocol.SystemPart{running("gateway", "", "g-1"), running("coordinator", "http://c-0:8081", "c-1")}})
 	c.answers("GET /monitoring/health", healthy())
 	c.answers("GET /monitoring/compatibility", spoken())
 	c.rounds(protocol.GroupsEvent{
@@ -66,12 +79,13 @@ func TestSystemSaysHowEachPartIs(t *testing.T) {
 	require.Equal(t, http.StatusOK, got.status)
 	for _, text := range []string{
 		"answered by c-1", "Round 1\u202f234", "2 groups seen", "every 2.5 s", "for 1 min 30 s", "has P1D for it", "current", "deprecated", "go1.26",
-		"redis_stream_coord_build_info",
+		"redis_stream_coord_build_info", "<td><code>http://c-0:8081</code></td>", "host-c-1", "2026-01-02 03:04:05 UTC",
+		"<summary>Coordinator host-c-1 ", "3 settings", "<code>listen</code>", "<code>:8081</code>", "secret, not shown", "not set",
 	} {
 		require.Contains(t, got.body, text)
 	}
 	require.NotContains(t, got.body, "What to do")
-	require.NotContains(t, got.body, "different builds")
+	require.NotContains(t, got.body, "Different builds")
 	require.NotContains(t, got.body, "does not answer")
 	require.Contains(t, got.body, `data-live="/console/live?page=system"`)
 }
@@ -81,8 +95,63 @@ func TestSystemTellsOfBuildsThatDiffer(t *testing.T) {
 	c := newConsole(t)
 	c.build("v2")
 	got := c.get(t, reader(), "/console/system")
-	require.Contains(t, got.body, "Console and gateway are of different builds")
+	require.Contains(t, got.body, "Different builds run")
 	require.Contains(t, got.body, "v2")
+}
+
+// A part that does not answer is a problem, with what to look at; its text is somebody else's.
+func TestSystemTellsOfPartsThatDoNotAnswer(t *testing.T) {
+	t.Parallel()
+	c := newConsole(t)
+	c.build("v1")
+	two := running("coordinator", "http://c-1:8081", "c-2")
+	two.Process.Configuration[2].Value = "<i>ops</i>"
+	c.answers("GET /system", protocol.SystemResponse{Parts: []protocol.SystemPart{
+		running("gateway", "", "g-1"), running("coordinator", "http://c-0:8081", "c-1"), two,
+		{Service: "monitor", Address: new("http://m:8082"), Problem: new("cannot be <b>reached</b>; look whether it runs")}, {Service: "<b>next</b>"},
+	}})
+	got := c.get(t, reader(), "/console/system")
+	for _, text := range []string{
+		"Monitor http://m:8082 does not tell what it is", "It cannot be &lt;b&gt;reached&lt;/b&gt;.", "Look whether it runs.", "&lt;b&gt;next&lt;/b&gt; does not tell",
+		"The coordinators differ in their settings", "redis.username:  and &lt;i&gt;ops&lt;/i&gt;",
+	} {
+		require.Contains(t, got.body, text)
+	}
+	require.NotContains(t, got.body, "<b>")
+	require.NotContains(t, got.body, "<i>")
+}
+
+// An older gateway knows nothing of that: what the console knows itself is shown.
+func TestSystemIsShownWithoutWhatPartsTell(t *testing.T) {
+	t.Parallel()
+	c := newConsole(t)
+	c.build("v1")
+	c.refuses("GET /system", protocol.CodeNotFound, "there is no such endpoint")
+	got := c.get(t, reader(), "/console/system")
+	require.Contains(t, got.body, "More is not known. there is no such endpoint.")
+	require.Contains(t, got.body, "The settings are not known.")
+	require.NotContains(t, got.body, "<details>")
+}
+
+// Many parts stay a page that can be looked at.
+func TestSystemOfManyPartsIsBounded(t *testing.T) {
+	t.Parallel()
+	c := newConsole(t)
+	c.build("v1")
+	said := protocol.SystemResponse{}
+	for range 500 {
+		part := running("coordinator", "http://c-0:8081", "c-1")
+		part.Process.Configuration = nil
+		for i := range 80 {
+			part.Process.Configuration = append(part.Process.Configuration, protocol.SystemSetting{Key: "a.setting.of.some.length", Value: strings.Repeat("x", 60+i)})
+		}
+		said.Parts = append(said.Parts, part)
+	}
+	c.answers("GET /system", said)
+	got := c.get(t, reader(), "/console/system")
+	require.Less(t, len(got.body), 300_000)
+	require.Contains(t, got.body, "And 400 more")
+	require.Contains(t, got.body, "Those of 88 more parts")
 }
 
 // What is known is shown when nothing else answers.
