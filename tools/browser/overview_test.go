@@ -4,18 +4,12 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 )
 
 // create makes the stream payments of four shards, with the group booking.
 func (s *suite) create(t *testing.T) {
 	t.Helper()
-	count := paymentShards
-	_, err := s.admin.CreateStream(t.Context(), payments, protocol.CreateStreamRequest{
-		InitialShardCount: &count, ConsumerGroups: []string{booking}, RequestedBy: "browser",
-	})
-	require.NoError(t, err)
+	require.NoError(t, s.makes(t, payments, booking, paymentShards))
 }
 
 // Monitoring, Console: changes show while one looks, the reader stays where they were.

@@ -3,6 +3,9 @@ package browser_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -76,19 +79,32 @@ func joining(member string) protocol.HeartbeatRequest {
 // asks posts to the API what the client's own types would not, in a program's name of its own.
 func (s *suite) asks(t *testing.T, path string, body any) {
 	t.Helper()
+	require.NoError(t, s.ask(t, path, body))
+}
+
+// ask does the same and returns what the API refused.
+func (s *suite) ask(t *testing.T, path string, body any) error {
+	t.Helper()
 	text, err := json.Marshal(body)
-	require.NoError(t, err)
+	if err != nil {
+		return err
+	}
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.gateway+protocol.BasePath+path, bytes.NewReader(text))
-	require.NoError(t, err)
+	if err != nil {
+		return err
+	}
 	request.SetBasicAuth(userOps, passwordOf(userOps))
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("User-Agent", evil)
 	transport := &http.Transport{DisableKeepAlives: true}
 	answer, err := (&http.Client{Transport: transport, Timeout: patience}).Do(request)
-	require.NoError(t, err)
+	if err != nil {
+		return err
+	}
 	defer func() { _ = answer.Body.Close() }()
-	var said bytes.Buffer
-	_, err = said.ReadFrom(answer.Body)
-	require.NoError(t, err)
-	require.Less(t, answer.StatusCode, http.StatusBadRequest, said.String())
+	said, err := io.ReadAll(answer.Body)
+	if answer.StatusCode >= http.StatusBadRequest {
+		err = errors.Join(err, fmt.Errorf("status %d: %s", answer.StatusCode, said))
+	}
+	return err
 }
