@@ -53,7 +53,7 @@ type System struct {
 	// Settings are those of each part; MoreSettings counts the parts that are not listed.
 	Settings     []SettingsTable
 	MoreSettings int
-	Protocols []ProtocolLine
+	Protocols    []ProtocolLine
 	// NoProtocols says why there are none.
 	NoProtocols string
 }
