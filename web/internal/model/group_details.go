@@ -24,6 +24,8 @@ type GroupDetails struct {
 
 	Problems  []protocol.GroupProblem
 	Mutations *[]protocol.RecentMutation
+	// Samples are of the last minutes; nil without a monitor.
+	Samples *protocol.Samples
 	// Members are those first that somebody should look at; see SortMembers.
 	Members     []protocol.MemberMetadata
 	Assignments *protocol.AssignmentsResponse

@@ -115,26 +115,3 @@ func TestDetailsAreDueWhenTheStructureChangesOrAfterAWhile(t *testing.T) {
 	gone := scene.Next(model.Update{Groups: &protocol.GroupsEvent{Round: 2, Removed: []protocol.GroupName{{StreamPrefix: "orders", ConsumerGroup: "billing"}}}})
 	require.False(t, gone.DetailsDue(), "nobody asks for what is gone")
 }
-
-func TestThePastIsBoundedAndDrawn(t *testing.T) {
-	t.Parallel()
-	scene := followed(nil, 0, true, new(int64(5)))
-	scene.Group = &protocol.GroupResponse{}
-	lagLine := func() model.Spark { return pageOf(scene).Head.Facts[2].Spark }
-	require.Empty(t, lagLine(), "one number is no line")
-	scene = followed(scene, 1, false, new(int64(5)))
-	flat := lagLine()
-	require.Equal(t, model.Spark{"0,22 118,22"}, flat)
-	for round := range 100 {
-		scene = followed(scene, int64(round+2), false, new(int64(5)))
-	}
-	require.Equal(t, flat, lagLine(), "what stays the same looks the same")
-	require.Len(t, scene.Past, 60)
-	scene = followed(scene, 200, false, nil)
-	scene = followed(scene, 201, false, new(int64(105)))
-	scene = followed(scene, 202, false, new(int64(55)))
-	drawn := lagLine()
-	require.Len(t, drawn, 2, "an unknown value is a gap")
-	require.True(t, strings.HasPrefix(drawn[0], "0,22 2,22 "), drawn[0])
-	require.Equal(t, "116,0 118,11", drawn[1])
-}

@@ -23,8 +23,9 @@ type GroupHead struct {
 type Fact struct {
 	Name, Value string
 	// Hint says more of the number; it may be empty.
-	Hint  string
-	Spark Spark
+	Hint string
+	// Spark is how it has come to that; nil where nobody keeps it.
+	Spark *Spark
 }
 
 // Resharding is a change of the shard count that is under way.
@@ -51,7 +52,7 @@ func (m *groupMaker) head() GroupHead {
 }
 
 func (m *groupMaker) facts() []Fact {
-	row, past := m.row, m.scene.Past
+	row := m.row
 	members := Count(int64(row.ActiveMembers))
 	if row.TotalMembers != row.ActiveMembers {
 		members += " of " + Count(int64(row.TotalMembers))
@@ -59,12 +60,7 @@ func (m *groupMaker) facts() []Fact {
 	if m.details.Members == nil && row.TotalMembers == 0 {
 		members = Unknown
 	}
-	lag := Fact{Name: "Lag", Value: MaybeCount(row.TotalLag), Spark: sparkOf(series(past, func(each Moment) *float64 {
-		if each.Lag == nil {
-			return nil
-		}
-		return new(float64(*each.Lag))
-	}))}
+	lag := Fact{Name: "Lag", Value: MaybeCount(row.TotalLag), Spark: m.spark("Lag", lagOf)}
 	if row.TotalLag == nil {
 		lag.Hint = "known for " + Count(int64(row.KnownParts)) + " of " + Count(int64(row.AllParts)) + " shards"
 	}
@@ -76,13 +72,18 @@ func (m *groupMaker) facts() []Fact {
 		{Name: "Shards read", Value: row.AssignedShardRatio},
 		{Name: "Members", Value: members},
 		lag,
-		{Name: "Produced/s", Value: Rate(row.ProducedPerSecond), Spark: sparkOf(series(past, func(each Moment) *float64 { return each.Produced }))},
-		{Name: "Consumed/s", Value: Rate(row.ConsumedPerSecond), Spark: sparkOf(series(past, func(each Moment) *float64 { return each.Consumed }))},
+		{Name: "Produced/s", Value: Rate(row.ProducedPerSecond), Spark: m.spark("Produced/s", producedOf)},
+		{Name: "Consumed/s", Value: Rate(row.ConsumedPerSecond), Spark: m.spark("Consumed/s", consumedOf)},
 		pending,
 		{Name: "Oldest unread", Value: Age(row.OldestUnreadAgeMs)},
 		{Name: "Oldest pending", Value: Age(row.OldestPendingAgeMs)},
 		{Name: "Time to drain", Value: Seconds(row.TimeToDrainSeconds)},
 	}
+}
+
+func (m *groupMaker) spark(name string, of func(*protocol.Samples) []*float64) *Spark {
+	drawn := sparkOf(name, m.details.Samples, GroupSamples, of)
+	return &drawn
 }
 
 // stateMeaning says what a group's state means (wire contract, Meaning of states).

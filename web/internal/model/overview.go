@@ -61,6 +61,8 @@ type GroupLine struct {
 	Problems []string
 
 	Shards, Members, Lag, Unread, Produced, Consumed, Pending string
+	// ProducedSpark and ConsumedSpark are how the rates have come to that.
+	ProducedSpark, ConsumedSpark Spark
 
 	row protocol.GrafanaGroupRow
 }
@@ -86,6 +88,11 @@ func NewOverview(rows []protocol.GrafanaGroupRow, query OverviewQuery, root stri
 	page.Lines, page.Pager = paged(lines, query.Page, groupsShown, func(at string) string {
 		return withQuery(root, append(query.pairs(query.Sort), "at", at)...)
 	})
+	for i := range page.Lines { // of those that are shown only
+		samples := page.Lines[i].row.Samples
+		page.Lines[i].ProducedSpark = sparkOf("Produced/s", samples, RowSamples, producedOf)
+		page.Lines[i].ConsumedSpark = sparkOf("Consumed/s", samples, RowSamples, consumedOf)
+	}
 	page.Columns = columns(query, root)
 	return page
 }

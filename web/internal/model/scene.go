@@ -22,10 +22,12 @@ type Scene struct {
 	Shards map[int]protocol.GrafanaShardRow
 	// Rows are the shards by index. They are shared by all pages made of the scene.
 	Rows []protocol.GrafanaShardRow
-	// Details are what was asked about the one group besides; nil before it was. Past is what
-	// rounds before told of it, oldest first, at most momentsKept.
+	// Details are what was asked about the one group besides; nil before it was.
 	Details *GroupDetails
-	Past    []Moment
+	// Samples are those of the groups, as they were in the round at SampledAt; nil before they were
+	// asked for.
+	Samples   map[protocol.GroupName]*protocol.Samples
+	SampledAt protocol.Timestamp
 }
 
 // Update is one event of the monitor. One of Groups, Group and Shards is set.
@@ -43,14 +45,13 @@ func (s *Scene) Next(update Update) *Scene {
 	switch {
 	case s == nil:
 	case update.Fresh:
-		next.Details, next.Past = s.Details, s.Past
+		next.Details, next.Samples, next.SampledAt = s.Details, s.Samples, s.SampledAt
 	default:
 		next = *s
 	}
 	switch {
 	case update.Groups != nil:
 		next.learnGroups(update.Groups)
-		next.remember()
 	case update.Group != nil:
 		next.Group = update.Group
 	case update.Shards != nil:

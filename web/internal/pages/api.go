@@ -22,6 +22,7 @@ type API interface {
 
 type overviewAPI interface {
 	GroupRows(ctx context.Context) ([]protocol.GrafanaGroupRow, error)
+	SampledGroupRows(ctx context.Context, samples int) ([]protocol.GrafanaGroupRow, error)
 }
 
 type followAPI interface {

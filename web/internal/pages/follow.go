@@ -68,6 +68,9 @@ func (p *Pages) follow(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(who.asking(r.Context()), liveTime)
 	defer cancel()
 	at := page.room(r)
+	if at.stream == "" {
+		at.scopes = who.scopes()
+	}
 	if err := page.allowed(ctx, at); err != nil {
 		p.answers.Error(w, r, err)
 		return

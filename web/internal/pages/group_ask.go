@@ -13,7 +13,7 @@ import (
 const maxHistoryPages = 5
 
 type groupAPI interface {
-	MonitoredGroup(ctx context.Context, stream, group string) (*protocol.MonitoredGroup, error)
+	SampledGroup(ctx context.Context, stream, group string, samples int) (*protocol.MonitoredGroup, error)
 	ShardRows(ctx context.Context, stream, group string) ([]protocol.GrafanaShardRow, error)
 	Members(ctx context.Context, stream, group string) ([]protocol.MemberMetadata, error)
 	Assignments(ctx context.Context, stream, group string) (*protocol.AssignmentsResponse, error)
@@ -51,7 +51,10 @@ func (p *Pages) groupScene(ctx context.Context, at room) (*model.Scene, error) {
 }
 
 // groupDetails asks for what the monitor's events do not tell, for all who look at a group.
-func (p *Pages) groupDetails(ctx context.Context, at room, scene *model.Scene) (*model.GroupDetails, error) {
+func (p *Pages) groupDetails(ctx context.Context, at room, scene *model.Scene) (learn, error) {
+	if !scene.DetailsDue() {
+		return nil, nil
+	}
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
 	said := p.ask(ctx, at, scene.Details)
@@ -60,14 +63,16 @@ func (p *Pages) groupDetails(ctx context.Context, at room, scene *model.Scene) (
 	}
 	details := said.details(scene.Details)
 	details.At, details.Version, details.Lineage = scene.At, scene.Group.MetadataVersion, scene.Group.Lineage
-	return details, nil
+	return func(s *model.Scene) *model.Scene { return s.WithDetails(details) }, nil
 }
 
 // ask asks for the parts at once. before is what was known; nil for nothing.
 func (p *Pages) ask(ctx context.Context, at room, before *model.GroupDetails) asked {
 	var said asked
 	var asking sync.WaitGroup
-	asking.Go(func() { said.group, said.groupErr = p.deps.API.MonitoredGroup(ctx, at.stream, at.group) })
+	asking.Go(func() {
+		said.group, said.groupErr = p.deps.API.SampledGroup(ctx, at.stream, at.group, model.GroupSamples)
+	})
 	asking.Go(func() { said.members, said.membersErr = p.deps.API.Members(ctx, at.stream, at.group) })
 	asking.Go(func() { said.assigned, said.assignedErr = p.deps.API.Assignments(ctx, at.stream, at.group) })
 	asking.Go(func() { said.events, said.eventsErr = p.newestEvents(ctx, at, before) })
@@ -104,7 +109,7 @@ func (s asked) details(before *model.GroupDetails) *model.GroupDetails {
 	}
 	details := &model.GroupDetails{
 		At: s.group.ObservedAt, Version: s.group.MetadataVersion, Lineage: s.group.Lineage,
-		Problems: s.group.Problems, Mutations: s.group.RecentMutations,
+		Problems: s.group.Problems, Mutations: s.group.RecentMutations, Samples: s.group.Samples,
 		Members: s.members, Assignments: s.assigned, Events: s.events,
 	}
 	model.SortMembers(s.members)

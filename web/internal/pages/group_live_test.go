@@ -133,6 +133,29 @@ func TestAGroupsPageChangesWithItsShards(t *testing.T) {
 	require.NotContains(t, found, "changes")
 }
 
+// Monitoring, Console: no layout jump on updates.
+func TestAGroupsLinesTakeTheSameRoomFromTheFirstPictureOn(t *testing.T) {
+	t.Parallel()
+	for name, samples := range map[string]*protocol.Samples{
+		"known": {StepMs: 15_000, ProducedPerSecond: []*float64{new(3.0), new(6.0)}, ConsumedPerSecond: []*float64{nil, new(6.0)}, Lag: []*float64{nil, nil}},
+		"not":   nil,
+	} {
+		c := newConsole(t)
+		g := stableGroup()
+		g.group.Samples = samples
+		g.tells(c)
+		first := c.get(t, reader(), groupPage).body
+		require.Equal(t, 3, strings.Count(first, `<svg class="spark" viewBox="-1 -1 120 22" role="img">`), name)
+		require.Equal(t, samples != nil, strings.Contains(first, `<polyline points="116,10 118,0"></polyline>`), name)
+		m := newMonitor(c)
+		lines := looks(t, c)
+		m.round(g, true, g.shards...)
+		head := until(t, lines, "head", "Every shard is read")["head"]
+		require.Equal(t, 3, strings.Count(head, `<svg class="spark" viewBox="-1 -1 120 22" role="img">`), name)
+		require.Equal(t, samples != nil, strings.Contains(head, `<polyline points="116,10 118,0"></polyline>`), name)
+	}
+}
+
 func TestNothingIsSentOfAGroupThatStaysTheSame(t *testing.T) {
 	t.Parallel()
 	c := newConsole(t)

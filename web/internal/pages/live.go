@@ -10,8 +10,9 @@ import (
 	"github.com/redis-stream-coordinator/rsc/web/internal/model"
 )
 
-// room is what viewers look at together: all groups, or with both names one of them.
-type room struct{ stream, group string }
+// room is what viewers look at together: all groups that the same scopes reach, or with both names
+// one of them.
+type room struct{ stream, group, scopes string }
 
 // live keeps pages up to date. Viewers of one room share one stream of events from the monitor,
 // so that a further one costs nothing but the rendering. It is safe for concurrent use.
@@ -37,8 +38,12 @@ type shared struct {
 	due   chan struct{}
 }
 
-// detailer asks for what the events of a room do not tell, when that is due for a scene.
-type detailer func(ctx context.Context, at room, scene *model.Scene) (*model.GroupDetails, error)
+// detailer asks for what the events of a room do not tell, and returns how a scene learns of it; nil
+// where nothing is due.
+type detailer func(ctx context.Context, at room, scene *model.Scene) (learn, error)
+
+// learn returns a scene that knows more.
+type learn func(*model.Scene) *model.Scene
 
 // viewer is one page that is kept up to date. news has room for one mark; it is closed when
 // nothing more will come.
@@ -102,12 +107,8 @@ func (l *live) ask(ctx context.Context, at room, in *shared, ask detailer) {
 			return
 		case <-in.due:
 		}
-		scene := l.sceneOf(in)
-		if !scene.DetailsDue() {
-			continue
-		}
-		if details, err := ask(ctx, at, scene); err == nil {
-			l.know(in, details)
+		if more, err := ask(ctx, at, l.sceneOf(in)); err == nil && more != nil {
+			l.know(in, more)
 		}
 	}
 }
@@ -118,11 +119,11 @@ func (l *live) sceneOf(in *shared) *model.Scene {
 	return in.scene
 }
 
-// know adds details to the scene and tells the viewers.
-func (l *live) know(in *shared, details *model.GroupDetails) {
+// know makes the scene know more and tells the viewers.
+func (l *live) know(in *shared, more learn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	in.scene = in.scene.WithDetails(details)
+	in.scene = more(in.scene)
 	in.tell()
 }
 

@@ -37,7 +37,7 @@ func TestAReshardingIsAskedForOnceASecondForAll(t *testing.T) {
 	at := time.Unix(1_000, 0)
 	now := func() time.Time { return at }
 	api := &answering{answer: in(protocol.MigrationDraining)}
-	one := watched{room{"orders", "readers"}, "R-1"}
+	one := watched{room{stream: "orders", group: "readers"}, "R-1"}
 	look := func() { // by a hundred at once
 		var all sync.WaitGroup
 		for range 100 {
@@ -75,7 +75,7 @@ func TestAReshardingIsAskedForOnceASecondForAll(t *testing.T) {
 		look()
 	}
 	require.EqualValues(t, 5, api.asked.Load(), "what is over is not asked for again")
-	_, err = seen.look(t.Context(), watched{room{"orders", "others"}, "R-1"}, now, api)
+	_, err = seen.look(t.Context(), watched{room{stream: "orders", group: "others"}, "R-1"}, now, api)
 	require.NoError(t, err)
 	require.EqualValues(t, 6, api.asked.Load(), "what is known of one group is not told of another")
 }
@@ -83,7 +83,7 @@ func TestAReshardingIsAskedForOnceASecondForAll(t *testing.T) {
 func TestWhoLeavesWhileAskingSpoilsNothingForTheOthers(t *testing.T) {
 	t.Parallel()
 	var seen looks
-	one := watched{room{"orders", "readers"}, "R-1"}
+	one := watched{room{stream: "orders", group: "readers"}, "R-1"}
 	now := func() time.Time { return time.Unix(1_000, 0) }
 	asking := make(chan struct{})
 	api := &answering{answer: func(ctx context.Context) (*protocol.Migration, error) {
@@ -114,7 +114,7 @@ func TestLooksAtManyReshardingsAreForgotten(t *testing.T) {
 	var seen looks
 	api := &answering{answer: in(protocol.MigrationActive)}
 	for i := range 10 * maxLooks {
-		_, err := seen.look(t.Context(), watched{room{"orders", "readers"}, strconv.Itoa(i)}, func() time.Time { return time.Unix(1_000, 0) }, api)
+		_, err := seen.look(t.Context(), watched{room{stream: "orders", group: "readers"}, strconv.Itoa(i)}, func() time.Time { return time.Unix(1_000, 0) }, api)
 		require.NoError(t, err)
 		require.LessOrEqual(t, len(seen.seen), maxLooks)
 	}

@@ -2,18 +2,20 @@ package pages
 
 import (
 	"context"
-	"maps"
 	"net/http"
-	"slices"
 	"strconv"
+	"time"
 
 	"github.com/redis-stream-coordinator/rsc/web/internal/model"
 	"github.com/redis-stream-coordinator/rsc/web/internal/view"
 )
 
+// samplesTime bounds how long a page waits for the samples of its lines.
+const samplesTime = 5 * time.Second
+
 // overview is the first page: all groups, those with problems first.
 func (p *Pages) overview(ctx context.Context, r *http.Request, who visitor) (answer, error) {
-	rows, err := p.deps.API.GroupRows(ctx)
+	rows, err := p.deps.API.SampledGroupRows(ctx, model.RowSamples)
 	if err != nil {
 		return answer{}, err
 	}
@@ -48,9 +50,32 @@ func (p *Pages) overviewKept() kept {
 			_, err := p.deps.API.GroupRows(ctx)
 			return err
 		},
+		details: p.overviewSamples,
 		fragments: func(_ context.Context, r *http.Request, scene *model.Scene) ([]fragment, error) {
-			page := model.NewOverview(slices.Collect(maps.Values(scene.Groups)), overviewQuery(r), Root).WithUnreadable(scene.Unreadable, Root)
-			return []fragment{{"unreadable", view.Unreadable(page.Unreadable, page.MoreUnreadable)}, {"totals", view.OverviewTotals(page)}, {"groups", view.OverviewGroups(page)}}, nil
+			page := model.NewOverview(scene.GroupRows(), overviewQuery(r), Root).WithUnreadable(scene.Unreadable, Root)
+			pieces := []fragment{{"unreadable", view.Unreadable(page.Unreadable, page.MoreUnreadable)}, {"totals", view.OverviewTotals(page)}}
+			if scene.Samples == nil { // the page has lines that the first round does not tell of
+				return pieces, nil
+			}
+			return append(pieces, fragment{"groups", view.OverviewGroups(page)}), nil
 		},
 	}
+}
+
+// overviewSamples asks for the samples of all groups. Without them there is still what the rounds
+// tell.
+func (p *Pages) overviewSamples(ctx context.Context, _ room, scene *model.Scene) (learn, error) {
+	if !scene.SamplesDue() {
+		return nil, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, samplesTime)
+	defer cancel()
+	rows, err := p.deps.API.SampledGroupRows(ctx, model.RowSamples)
+	if err != nil {
+		p.deps.Log.DebugContext(ctx, "the samples of the groups cannot be asked for", "reason", err)
+		if scene.Samples != nil {
+			return nil, err
+		}
+	}
+	return func(s *model.Scene) *model.Scene { return s.WithSamples(rows) }, nil
 }

@@ -2,8 +2,8 @@ package pages_test
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -66,40 +66,18 @@ func TestOverviewIsKeptUpToDate(t *testing.T) {
 	t.Parallel()
 	c := newConsole(t)
 	c.answers("GET /monitoring/grafana/groups", []protocol.GrafanaGroupRow{})
-	rounds := make(chan protocol.GroupsEvent, 2)
-	c.api.HandleFunc("GET /coord/v1/monitoring/stream", func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/event-stream")
-		_ = http.NewResponseController(w).Flush()
-		for {
-			select {
-			case <-r.Context().Done():
-				return
-			case round := <-rounds:
-				data, _ := json.Marshal(round)
-				_, _ = w.Write([]byte("event: groups\ndata: " + string(data) + "\n\n"))
-				_ = http.NewResponseController(w).Flush()
-			}
-		}
-	})
-	ctx, leave := context.WithCancel(t.Context())
-	defer leave()
+	rounds := newRounds(c)
 	var streams []*bufio.Scanner
 	for range 2 { // viewers share one stream of the monitor
-		answer, err := http.DefaultClient.Do(c.request(t, reader(), http.MethodGet, "/console/live?page=overview", nil).WithContext(ctx))
-		require.NoError(t, err)
-		t.Cleanup(func() { _ = answer.Body.Close() })
-		require.Equal(t, "text/event-stream", answer.Header.Get("Content-Type"))
-		streams = append(streams, bufio.NewScanner(answer.Body))
+		streams = append(streams, c.overviewEvents(t, reader()))
 	}
 	rounds <- protocol.GroupsEvent{Round: 1, Groups: []protocol.GrafanaGroupRow{row("alpha", "g")}}
 	for _, lines := range streams {
-		require.Contains(t, nextEvent(t, lines), "alpha / g")
+		until(t, lines, "groups", "alpha / g")
 	}
 	rounds <- protocol.GroupsEvent{Round: 2, Groups: []protocol.GrafanaGroupRow{row("beta", "g")}}
 	for _, lines := range streams {
-		event := nextEvent(t, lines)
-		require.Contains(t, event, "alpha / g")
-		require.Contains(t, event, "beta / g")
+		require.Contains(t, until(t, lines, "groups", "beta / g")["groups"], "alpha / g")
 	}
 	followed := 0
 	for _, each := range c.calls("GET") {
@@ -126,6 +104,88 @@ func nextEvent(t *testing.T, lines *bufio.Scanner) string {
 	}
 	t.Fatal("the stream has ended")
 	return ""
+}
+
+// sampled is a row with samples, the newest of which is n.
+func sampled(stream string, n float64) protocol.GrafanaGroupRow {
+	return row(stream, "g", func(r *protocol.GrafanaGroupRow) {
+		r.Samples = &protocol.Samples{StepMs: 30_000, ProducedPerSecond: []*float64{nil, new(2 * n), &n}, ConsumedPerSecond: []*float64{&n, &n, &n}, Lag: []*float64{nil, nil, nil}}
+	})
+}
+
+// Monitoring, Console: rates with lines, in the first picture as in those after it.
+func TestLinesAreThereFromTheFirstPictureOn(t *testing.T) {
+	t.Parallel()
+	c := newConsole(t)
+	c.answers("GET /monitoring/grafana/groups", []protocol.GrafanaGroupRow{sampled("alpha", 40)})
+	first := c.get(t, reader(), "/console").body
+	const line = `<title>Produced/s of the last 1 min 30 s: up to 80, newest 40, partly not known</title><polyline points="56,0 58,10"></polyline>`
+	require.Contains(t, first, line)
+	require.Contains(t, first, `<polyline points="54,0 58,0"></polyline>`)
+	require.Equal(t, "samples=30", c.calls("GET")[0].query)
+
+	rounds := newRounds(c)
+	rounds <- protocol.GroupsEvent{Round: 1, Groups: []protocol.GrafanaGroupRow{row("alpha", "g")}}
+	events := c.overviewEvents(t, reader())
+	require.Contains(t, until(t, events, "groups", "alpha / g")["groups"], line)
+	rounds <- protocol.GroupsEvent{Round: 2, At: protocol.AtMillis(1000), Groups: []protocol.GrafanaGroupRow{row("beta", "g")}}
+	changed := until(t, events, "groups", "beta / g")["groups"]
+	require.Contains(t, changed, line, "a round tells no samples, and takes none away")
+	require.Equal(t, 4, strings.Count(changed, `<svg class="spark"`), "what is not known takes the same room")
+}
+
+// newRounds makes the monitor tell of rounds.
+func newRounds(c *console) chan<- protocol.GroupsEvent {
+	rounds := make(chan protocol.GroupsEvent, 2)
+	c.api.HandleFunc("GET /coord/v1/monitoring/stream", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_ = http.NewResponseController(w).Flush()
+		for {
+			select {
+			case <-r.Context().Done():
+				return
+			case round := <-rounds:
+				data, _ := json.Marshal(round)
+				_, _ = w.Write([]byte("event: groups\ndata: " + string(data) + "\n\n"))
+				_ = http.NewResponseController(w).Flush()
+			}
+		}
+	})
+	return rounds
+}
+
+// overviewEvents opens the events of the overview.
+func (c *console) overviewEvents(t *testing.T, who user) *bufio.Scanner {
+	t.Helper()
+	answer, err := http.DefaultClient.Do(c.request(t, who, http.MethodGet, "/console/live?page=overview", nil))
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = answer.Body.Close() })
+	require.Equal(t, http.StatusOK, answer.StatusCode)
+	require.Equal(t, "text/event-stream", answer.Header.Get("Content-Type"))
+	lines := bufio.NewScanner(answer.Body)
+	lines.Buffer(nil, 1<<20)
+	return lines
+}
+
+// P26: a page is small however many groups there are.
+func TestAnOverviewOfManyGroupsIsSmall(t *testing.T) {
+	t.Parallel()
+	c := newConsole(t)
+	var rows []protocol.GrafanaGroupRow
+	for i := range 5000 {
+		one := sampled(fmt.Sprintf("a-stream-of-a-rather-long-name-%d", i), 40)
+		for _, values := range []*[]*float64{&one.Samples.ProducedPerSecond, &one.Samples.ConsumedPerSecond} {
+			*values = nil
+			for at := range 30 {
+				*values = append(*values, new(float64(at*7919%1000)))
+			}
+		}
+		rows = append(rows, one)
+	}
+	c.answers("GET /monitoring/grafana/groups", rows)
+	body := c.get(t, reader(), "/console").body
+	require.Equal(t, 200, strings.Count(body, "<polyline"))
+	require.Less(t, len(body), 200_000)
 }
 
 func TestNobodyIsKeptUpToDateWithoutTheRight(t *testing.T) {

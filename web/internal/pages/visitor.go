@@ -3,6 +3,7 @@ package pages
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"github.com/redis-stream-coordinator/rsc/libs/auth"
 	"github.com/redis-stream-coordinator/rsc/libs/httpx"
@@ -33,6 +34,16 @@ func (p *Pages) visitorOf(r *http.Request) visitor {
 		return visitor{}
 	}
 	return visitor{principal: claims.Principal(), token: token, formToken: r.Header.Get(auth.HeaderFormToken)}
+}
+
+// scopes tells visitors apart that are bound to other streams.
+func (v visitor) scopes() string {
+	var all strings.Builder
+	for _, scope := range v.principal.Scopes {
+		all.WriteString(string(scope))
+		all.WriteByte(0) // no scope has it
+	}
+	return all.String()
 }
 
 // asking returns the context in which the API is asked in the visitor's name.
