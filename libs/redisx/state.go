@@ -115,8 +115,11 @@ func stateOfReply(text string) State {
 // of a command inside a script as Redis before 7 and some proxies report it, in
 // "ERR Error running script (call to f_…): @user_script:1: -OOM command not …".
 func stateOfPlain(text string) State {
-	if strings.HasPrefix(text, "ERR max number of clients") {
+	switch {
+	case strings.HasPrefix(text, "ERR max number of clients"):
 		return StateUnreachable
+	case strings.HasPrefix(text, "ERR The user executing the script"), strings.HasPrefix(text, "ERR ACL failure in script"):
+		return StateNoPerm // from a command inside a script, by Redis before 7.2; later ones say NOPERM
 	}
 	if !strings.HasPrefix(text, "ERR Error running script") {
 		return StateOther

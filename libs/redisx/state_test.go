@@ -42,6 +42,8 @@ func TestEveryErrorHasItsState(t *testing.T) {
 		{reply("MISCONF Redis is configured to save RDB snapshots"), StateDisk, true},
 		{reply("NOREPLICAS Not enough good replicas to write."), StateNoReplicas, true},
 		{reply("NOPERM this user has no permissions to run the 'xadd' command"), StateNoPerm, false},
+		{reply("NOPERM ACL failure in script: User u has no permissions to run the 'xadd' command"), StateNoPerm, false},
+		{reply("ERR The user executing the script can't run this command or subcommand script: 25, on @user_script:1."), StateNoPerm, false},
 		{reply("NOAUTH Authentication required."), StateNoPerm, false},
 		{reply("WRONGPASS invalid username-password pair"), StateNoPerm, false},
 		{reply("NOSCRIPT No matching script. Please use EVAL."), StateNoScript, false},

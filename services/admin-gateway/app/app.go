@@ -17,6 +17,7 @@ import (
 	"github.com/redis-stream-coordinator/rsc/libs/auth"
 	"github.com/redis-stream-coordinator/rsc/libs/clock"
 	"github.com/redis-stream-coordinator/rsc/libs/httpx"
+	"github.com/redis-stream-coordinator/rsc/libs/redisx"
 	"github.com/redis-stream-coordinator/rsc/libs/telemetry"
 	"github.com/redis-stream-coordinator/rsc/libs/telemetry/tracing"
 	"github.com/redis-stream-coordinator/rsc/services/admin-gateway/internal/address"
@@ -61,6 +62,8 @@ type App struct {
 	registry  *prometheus.Registry
 	metrics   *metrics.Metrics
 	handler   http.Handler
+
+	permissions *redisx.Permissions // of the Redis user; nil without Redis
 }
 
 // New returns a gateway that answers through Handler. A Redis or a coordinator that does not
@@ -86,6 +89,7 @@ func New(ctx context.Context, cfg Config, deps Deps) (*App, error) {
 		return nil, errors.Join(err, a.Close(ctx))
 	}
 	a.warn()
+	a.permit(ctx)
 	return a, nil
 }
 

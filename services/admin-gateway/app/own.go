@@ -8,6 +8,7 @@ import (
 
 	"github.com/redis-stream-coordinator/rsc/libs/httpx"
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+	"github.com/redis-stream-coordinator/rsc/libs/redisx"
 	"github.com/redis-stream-coordinator/rsc/libs/settings"
 	"github.com/redis-stream-coordinator/rsc/services/admin-gateway/internal/apidocs"
 	"github.com/redis-stream-coordinator/rsc/services/admin-gateway/internal/exchange"
@@ -69,7 +70,11 @@ func (a *App) ready(answers httpx.Answers) http.Handler {
 			ctx, cancel := context.WithTimeout(r.Context(), probeTimeout)
 			defer cancel()
 			if err := a.redis.Ping(ctx).Err(); err != nil {
-				answers.Error(w, r, protocol.Errorf(protocol.CodeStoreUnavailable, "Redis does not answer").Because(err))
+				answers.Error(w, r, protocol.Errorf(protocol.CodeStoreUnavailable, "Redis does not answer (%s)", redisx.StateOf(err)).Because(err))
+				return
+			}
+			if a.permissions.Unready(ctx) != "" { // strangers may ask, so the log says what it is
+				answers.Error(w, r, protocol.Errorf(protocol.CodeStoreUnavailable, "Redis refuses commands that this gateway needs (NOPERM); its log names them"))
 				return
 			}
 		}

@@ -103,6 +103,7 @@ func (a *App) warn(ctx context.Context) {
 	} else if warning != "" {
 		a.log.Warn("Redis may lose keys", "problem", warning)
 	}
+	a.health.lacks(ctx, a.health.permissions.Problem) // which logs what it finds
 }
 
 // ID names this coordinator: the host and a ULID of this start.

@@ -20,8 +20,9 @@ const (
 
 // health tells how the process is doing (storage design, Failure).
 type health struct {
-	app   *App
-	store store.Store
+	app         *App
+	store       store.Store
+	permissions *redisx.Permissions // nil without Redis
 }
 
 // Health implements httpapi.Health. DEGRADED means that something does not work for
@@ -43,6 +44,8 @@ func (h *health) Health(ctx context.Context) protocol.HealthResponse {
 		if problem := h.redisFault(ctx); problem != "" {
 			response.Redis = stateDown
 			degraded = append(degraded, problem)
+		} else if lacking := h.lacks(ctx, h.permissions.Problem); lacking != "" {
+			degraded = append(degraded, lacking)
 		}
 	}
 	if h.app.gate.Closed() {
@@ -56,22 +59,33 @@ func (h *health) Health(ctx context.Context) protocol.HealthResponse {
 	return response
 }
 
-// Ready implements httpapi.Health: a coordinator without its store, or without the Redis
-// that it provisions, should get no requests.
+// Ready implements httpapi.Health: a coordinator without its store, without the Redis
+// that it provisions, or that was never allowed what it needs there, should get no requests.
 func (h *health) Ready(ctx context.Context) error {
-	if fault := h.storeFault(ctx); fault != nil {
+	fault := h.storeFault(ctx)
+	if fault == nil || redisx.StateOf(fault) == redisx.StateNoPerm {
+		if problem := h.unusable(ctx); problem != "" {
+			return protocol.Errorf(protocol.CodeStoreUnavailable, "%s", problem)
+		}
+	}
+	if fault != nil {
 		return fault
 	}
 	if err := h.app.peers.Ready(); err != nil {
 		return protocol.Errorf(protocol.CodeStoreUnavailable, "%v", err)
 	}
-	if h.app.redis == nil {
-		return nil
-	}
-	if problem := h.redisFault(ctx); problem != "" {
-		return protocol.Errorf(protocol.CodeStoreUnavailable, "%s", problem)
-	}
 	return nil
+}
+
+// unusable names what keeps Redis from being used at all.
+func (h *health) unusable(ctx context.Context) string {
+	if h.app.redis == nil {
+		return ""
+	}
+	if problem := h.lacks(ctx, h.permissions.Unready); problem != "" {
+		return problem
+	}
+	return h.redisFault(ctx)
 }
 
 // storeFault asks the store for its clock; nil when it answers.
@@ -88,14 +102,27 @@ func (h *health) storeFault(ctx context.Context) *protocol.Error {
 	return protocol.Errorf(protocol.CodeStoreUnavailable, "the metadata store does not answer").Because(err)
 }
 
-// redisFault names why Redis does not work; the text of the error stays inside.
+// redisFault names why Redis does not work; the text of the error stays inside, unless it is
+// about the user or its permissions, which are to be set right.
 func (h *health) redisFault(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	if err := h.app.redis.Ping(ctx).Err(); err != nil {
-		return fmt.Sprintf("Redis does not work now (%s)", redisx.StateOf(err))
+	err := h.app.redis.Ping(ctx).Err()
+	switch state := redisx.StateOf(err); state {
+	case redisx.StateOK:
+		return ""
+	case redisx.StateNoPerm:
+		return fmt.Sprintf("Redis does not let this coordinator in (%s): %v; see redis.username, redis.password and docs/redis-acl.md", state, err)
+	default:
+		return fmt.Sprintf("Redis does not work now (%s)", state)
 	}
-	return ""
+}
+
+// lacks asks what the Redis user may not do.
+func (h *health) lacks(ctx context.Context, ask func(context.Context) string) string {
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	return ask(ctx)
 }
 
 func (h *health) warnings(ctx context.Context, redisState string) []string {

@@ -99,7 +99,7 @@ func (a *App) wire(kept store.Archive) {
 	settings.LeaseTTL = a.cfg.Coordination.StateMutex.ttl()
 	settings.Schema = a.peers.Schema
 	streams := catalog.New(settings, kept, a.loop, shards, nonce, a.log)
-	a.health = &health{app: a, store: kept}
+	a.health = &health{app: a, store: kept, permissions: a.permissions()}
 	metrics.Watch(a.registry, a.id, a.health.state)
 	a.handler = httpapi.New(httpapi.Config{
 		BasePath:    a.cfg.API.BasePath,

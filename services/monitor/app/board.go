@@ -7,6 +7,7 @@ import (
 
 	"github.com/redis-stream-coordinator/rsc/libs/clock"
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+	"github.com/redis-stream-coordinator/rsc/libs/redisx"
 	"github.com/redis-stream-coordinator/rsc/services/monitor/internal/facts"
 	"github.com/redis-stream-coordinator/rsc/services/monitor/internal/httpapi"
 	"github.com/redis-stream-coordinator/rsc/services/monitor/internal/rates"
@@ -21,6 +22,8 @@ type board struct {
 	newest atomic.Pointer[posted]
 	// observed is told of every round that is up.
 	observed func(facts.Round)
+	// permissions are those of the Redis user; nil does not ask for them.
+	permissions *redisx.Permissions
 }
 
 // posted is a look with the time at which it was put up.
@@ -59,9 +62,17 @@ func (b *board) Look() (httpapi.Look, bool) {
 	return newest.look, true
 }
 
-// Ready implements httpapi.Health: a monitor whose rounds have stopped should get no requests.
-// That Redis or the coordinator does not answer is what it is there to show.
-func (b *board) Ready(context.Context) error {
+// Ready implements httpapi.Health: a monitor whose rounds have stopped, or that was never
+// allowed what it needs in Redis, should get no requests. That Redis or the coordinator does not
+// answer is what it is there to show.
+func (b *board) Ready(ctx context.Context) error {
+	if b.permissions != nil {
+		ctx, cancel := context.WithTimeout(ctx, permissionTimeout)
+		defer cancel()
+		if problem := b.permissions.Unready(ctx); problem != "" {
+			return protocol.Errorf(protocol.CodeStoreUnavailable, "%s", problem)
+		}
+	}
 	newest := b.newest.Load()
 	if newest == nil || clock.Since(newest.at) <= b.stale {
 		return nil

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"strings"
 
 	"github.com/redis/go-redis/v9"
 
@@ -27,8 +26,7 @@ func (e *callError) Error() string { return e.cause.Error() }
 
 func (e *callError) Unwrap() error { return e.cause }
 
-// stateOf names what err stands for. To redisx's states it adds what Redis says about
-// permissions inside a script, and an ended context.
+// stateOf names what err stands for. To redisx's states it adds an ended context.
 func stateOf(err error) redisx.State {
 	state := redisx.StateOf(err)
 	if state != redisx.StateOther {
@@ -36,12 +34,6 @@ func stateOf(err error) redisx.State {
 	}
 	if errors.Is(err, context.Canceled) {
 		return redisx.StateTimeout
-	}
-	if reply, ok := errors.AsType[redis.Error](err); ok {
-		text := reply.Error()
-		if strings.Contains(text, "The user executing the script") || strings.Contains(text, "ACL failure in script") {
-			return redisx.StateNoPerm
-		}
 	}
 	return state
 }
