@@ -74,7 +74,7 @@ type guardedPlan struct {
 	redisPassword                string
 	// elsewhere tells that the flags say where Redis is, in place of the servers.
 	elsewhere bool
-	logLevel                     string // empty is info
+	logLevel  string // empty is info
 }
 
 // guarded is a suite behind gateways: coordinators that take changes with the gateways'

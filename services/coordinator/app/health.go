@@ -108,14 +108,12 @@ func (h *health) redisFault(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	err := h.app.redis.Ping(ctx).Err()
-	switch state := redisx.StateOf(err); state {
-	case redisx.StateOK:
-		return ""
-	case redisx.StateNoPerm:
+	if state := redisx.StateOf(err); state == redisx.StateNoPerm {
 		return fmt.Sprintf("Redis does not let this coordinator in (%s): %v; see redis.username, redis.password and docs/redis-acl.md", state, err)
-	default:
+	} else if state != redisx.StateOK {
 		return fmt.Sprintf("Redis does not work now (%s)", state)
 	}
+	return ""
 }
 
 // lacks asks what the Redis user may not do.

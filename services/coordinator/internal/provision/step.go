@@ -37,8 +37,12 @@ func (e *StepError) Error() string {
 func (e *StepError) Unwrap() error { return e.Err }
 
 func (e *StepError) cause() string {
-	if e.State() == redisx.StateWrongType {
+	state := e.State()
+	if state == redisx.StateWrongType {
 		return fmt.Sprintf("the key is there but is no stream: %v", e.Err)
+	}
+	if state == redisx.StateNoPerm {
+		return fmt.Sprintf("the access control list of Redis refuses the coordinator's user a command or this key (NOPERM); allow it, see docs/redis-acl.md: %v", e.Err)
 	}
 	return e.Err.Error()
 }
