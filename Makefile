@@ -34,6 +34,7 @@ run: ## build and start the standalone suite with its demo (ARGS=… for flags)
 .PHONY: test
 test: ## run all tests with the race detector against real Redis processes
 	@scripts/with-test-tools env RSC_TEST_REDIS=process go test -race -timeout $(TEST_TIMEOUT) work
+	@go test -tags rsc_next_schema ./services/coordinator/internal/codec ./services/coordinator/internal/peers
 
 .PHONY: explore
 explore: ## search the group protocol for schedules that break it, and print figures (ARGS='-seed …' repeats a run)

@@ -81,7 +81,7 @@ func start(t *testing.T, name, program string, args ...string) *process {
 // noMetrics keeps a program from opening its metrics port, whose default is the same for all.
 func noMetrics(program string) []string {
 	switch program {
-	case "coordinator":
+	case "coordinator", releaseNext:
 		return []string{"RSC_METRICS_LISTEN="}
 	case "console":
 		return []string{"RSC_WEB_METRICS_LISTEN="}
