@@ -37,18 +37,21 @@ type consoled struct {
 
 func startConsoled(t *testing.T, coordinatorFlags ...string) *consoled {
 	t.Helper()
+	return startConsoledAs(t, guardedPlan{coordinators: 1, gateways: 1, coordinatorFlags: coordinatorFlags})
+}
+
+func startConsoledAs(t *testing.T, plan guardedPlan) *consoled {
+	t.Helper()
 	require.NoError(t, monitorBuilt())
 	require.NoError(t, consoleBuilt())
 	watched, pages := freeAddress(t), freeAddress(t)
-	s := &consoled{guarded: startGuarded(t, guardedPlan{
-		coordinators: 1, gateways: 1, coordinatorFlags: coordinatorFlags,
-		gatewayFlags: []string{
-			"--gateway-monitor", "http://" + watched, "--gateway-web", "http://" + pages,
-			"--api-secure-cookies=false", "--gateway-trusted-proxies", "127.0.0.0/8",
-		},
-	})}
+	plan.gatewayFlags = append(
+		plan.gatewayFlags, "--gateway-monitor", "http://"+watched, "--gateway-web", "http://"+pages,
+		"--api-secure-cookies=false", "--gateway-trusted-proxies", "127.0.0.0/8",
+	)
+	s := &consoled{guarded: startGuarded(t, plan)}
 	file := filepath.Join(t.TempDir(), "monitor.yaml")
-	writeSettings(t, file, redisSettings(t, s.audited, ""))
+	writeSettings(t, file, redisSettings(t, s.audited, plan.redisPassword))
 	s.monitor = s.service(watched, "monitor", "monitor", []string{
 		"--config", file, "--monitor-listen", watched, "--monitor-metrics-listen=", "--monitor-coordinator", s.coordinators[0].url(),
 		"--observe-interval", "1s", "--api-jwks-url", s.gateways[0].url() + "/.well-known/jwks.json", "--log-level", "warn",
