@@ -192,7 +192,7 @@ func TestFieldF38NothingOfAGroupIsMarkup(t *testing.T) {
 		Shards: []protocol.ShardChange{{Shard: 1, Hold: &protocol.HoldChange{After: &protocol.HoldState{MemberID: evil}}}},
 	}}
 	g.tells(c)
-	got := c.get(t, user{evil, ops().roles}, groupPage+"?shard=%22%3E%3Cb%3E&at=%22%3E%3Cb%3E&members=-9")
+	got := c.get(t, user{name: evil, roles: ops().roles}, groupPage+"?shard=%22%3E%3Cb%3E&at=%22%3E%3Cb%3E&members=-9")
 	require.Equal(t, http.StatusOK, got.status)
 	got.body += c.get(t, ops(), groupPage).body
 	require.NotContains(t, got.body, "<script>alert")

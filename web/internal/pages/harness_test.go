@@ -41,13 +41,14 @@ type call struct {
 
 // user is who looks in a test; the zero value has not logged in.
 type user struct {
-	name  string
-	roles auth.Roles
+	name   string
+	roles  auth.Roles
+	scopes []auth.Scope
 }
 
 // ops may change something, reader may not.
-func ops() user    { return user{"ops", auth.Read | auth.Write} }
-func reader() user { return user{"reader", auth.Read} }
+func ops() user    { return user{name: "ops", roles: auth.Read | auth.Write} }
+func reader() user { return user{name: "reader", roles: auth.Read} }
 
 const formToken = "form-token-1"
 
@@ -138,7 +139,7 @@ func (c *console) request(t *testing.T, who user, method, target string, form ur
 		ID: "t-1", Subject: "anonymous", Audience: []string{auth.AudienceWeb}, IssuedAt: clock.Now(), ExpiresAt: clock.Now().Add(time.Minute),
 	}
 	if who.name != "" {
-		claims.Subject, claims.Roles = who.name, who.roles
+		claims.Subject, claims.Roles, claims.Scopes = who.name, who.roles, who.scopes
 		r.Header.Set(auth.HeaderFormToken, formToken)
 	}
 	token, err := c.keys.Sign(claims)

@@ -7,9 +7,11 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/redis-stream-coordinator/rsc/libs/auth"
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 )
 
@@ -56,7 +58,7 @@ func TestFieldF38NamesAreInert(t *testing.T) {
 	c.answers("GET /monitoring/grafana/groups", []protocol.GrafanaGroupRow{
 		row(evil, "javascript:alert(1)", func(r *protocol.GrafanaGroupRow) { r.Problem = new(evil) }),
 	})
-	got := c.get(t, user{evil, ops().roles}, "/console?q="+`%22%3E%3Cscript%3Ealert(1)%3C/script%3E`)
+	got := c.get(t, user{name: evil, roles: ops().roles}, "/console?q="+`%22%3E%3Cscript%3Ealert(1)%3C/script%3E`)
 	require.NotContains(t, got.body, "<script>alert")
 	require.Contains(t, got.body, "&lt;script&gt;")
 	require.NotContains(t, got.body, `href="javascript:`)
@@ -165,6 +167,29 @@ func (c *console) overviewEvents(t *testing.T, who user) *bufio.Scanner {
 	lines := bufio.NewScanner(answer.Body)
 	lines.Buffer(nil, 1<<20)
 	return lines
+}
+
+// Gateway, Roles: the API tells a user with scopes of their streams only, so that nobody else is
+// told by what was asked for in that one's name.
+func TestViewersWithOtherScopesShareNoEvents(t *testing.T) {
+	t.Parallel()
+	c := newConsole(t)
+	c.answers("GET /monitoring/grafana/groups", []protocol.GrafanaGroupRow{row("alpha", "g")})
+	bound := user{name: "bound", roles: auth.Read, scopes: []auth.Scope{"alpha*"}}
+	page := c.get(t, bound, "/console").body
+	require.Contains(t, page, `<span class="badge">only alpha*</span>`)
+	require.NotContains(t, c.get(t, reader(), "/console").body, "only alpha")
+	before := len(c.calls("GET"))
+	newRounds(c)
+	c.overviewEvents(t, reader())
+	c.overviewEvents(t, bound)
+	require.Eventually(t, func() bool {
+		asked := map[string]bool{}
+		for _, each := range c.calls("GET")[before:] {
+			asked[each.subject] = asked[each.subject] || strings.HasSuffix(each.path, "/monitoring/stream")
+		}
+		return asked["reader"] && asked["bound"]
+	}, patience, 5*time.Millisecond)
 }
 
 // P26: a page is small however many groups there are.

@@ -8,6 +8,7 @@ import (
 	"github.com/redis-stream-coordinator/rsc/libs/auth"
 	"github.com/redis-stream-coordinator/rsc/libs/httpx"
 	"github.com/redis-stream-coordinator/rsc/web/internal/backend"
+	"github.com/redis-stream-coordinator/rsc/web/internal/model"
 	"github.com/redis-stream-coordinator/rsc/web/internal/view"
 )
 
@@ -59,6 +60,7 @@ func (p *Pages) frame(r *http.Request, who visitor, title, section string) view.
 	if who.known() {
 		frame.User, frame.Roles = who.principal.Name, who.principal.Roles.Names()
 		frame.MayChange, frame.FormToken = who.principal.Roles.Any(auth.Write), who.formToken
+		frame.Scopes = model.ScopeWords(who.principal.Scopes)
 	}
 	return frame
 }

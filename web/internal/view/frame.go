@@ -18,6 +18,8 @@ type Frame struct {
 	User      string
 	Roles     []string
 	MayChange bool
+	// Scopes are the streams that this one is bound to; empty for all.
+	Scopes string
 	// FormToken goes along with every form.
 	FormToken string
 	// Live is the address of the events that keep the page up to date; empty for none.

@@ -310,7 +310,7 @@ func OverviewGroups(page model.Overview) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else if page.Pager.Total == 0 && page.Query.Text == "" && page.Query.State == "" {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "There is no group yet. Create one with <code>rscctl streams create</code>, or let a consumer start.")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "There is no group yet, or none of a stream that you may see. Create one with <code>rscctl streams create</code>, or let a consumer start.")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -40,9 +40,10 @@ func mayAsk(who auth.Principal, asked route.Route) error {
 }
 
 // reaches compares the scopes. What names no stream is about all of them, but for what the
-// gateway answers itself and is not marked: there the handler looks at the scopes.
+// gateway answers itself and is not marked, and for what is narrowed: there the handler, or the
+// service, looks at the scopes.
 func reaches(who auth.Principal, asked route.Route) bool {
-	if asked.Stream == "" && asked.Service == route.Gateway && !asked.Access.Global {
+	if asked.Stream == "" && !asked.Access.Global && (asked.Service == route.Gateway || asked.Access.Narrowed) {
 		return true
 	}
 	stream := asked.Stream

@@ -20,6 +20,8 @@ func TestRouteIsOpenToWhoHasARoleAndReachesTheStream(t *testing.T) {
 	audit := route.Route{Operation: "LIST_AUDIT", Method: http.MethodGet, Service: route.Gateway, Access: route.Access{Roles: auth.Read}}
 	globalAudit := audit
 	globalAudit.Access.Global = true
+	narrowed := about(readRoute, "")
+	narrowed.Access.Narrowed = true
 	routing := route.Route{Operation: "PRODUCER_ROUTING", Method: http.MethodGet, Service: route.Coordinator, Access: route.Access{Roles: auth.Member | auth.Read, MemberAPI: true}, Stream: "orders"}
 	for _, one := range []struct {
 		name   string
@@ -30,6 +32,8 @@ func TestRouteIsOpenToWhoHasARoleAndReachesTheStream(t *testing.T) {
 		{"read below the scope", about(readRoute, "orders.eu"), []string{"ops", "reader", "scoped"}},
 		{"read outside of the scope", about(readRoute, "payments"), []string{"ops", "reader"}},
 		{"read of no one stream", about(readRoute, ""), []string{"ops", "reader"}},
+		{"read of those that the scopes reach", narrowed, []string{"ops", "reader", "scoped"}},
+		{"the same about a stream", about(narrowed, "payments"), []string{"ops", "reader"}},
 		{"change", changeRoute, []string{"ops", "scoped"}},
 		{"change outside of the scope", about(changeRoute, "payments"), []string{"ops"}},
 		{"change of all streams", global, []string{"ops"}},

@@ -34,6 +34,7 @@ func TestEveryEndpointIsKnownWithItsServiceAndRights(t *testing.T) {
 		admin          = 64 << 10
 	)
 	read, write := route.Access{Roles: auth.Read}, route.Access{Roles: auth.Write}
+	narrowed := route.Access{Roles: auth.Read, Narrowed: true}
 	public, login := route.Access{Public: true}, route.Access{Public: true, Login: true}
 	member := route.Access{Roles: auth.Member, MemberAPI: true}
 	tests := []struct {
@@ -97,10 +98,10 @@ func TestEveryEndpointIsKnownWithItsServiceAndRights(t *testing.T) {
 		{get, shown + "/offsets", route.Monitor, read, false, 0},
 		{get, shown + "/shards/12/messages", route.Monitor, read, false, 0},
 		{get, shown + "/shards/12/pending", route.Monitor, read, false, 0},
-		{get, base + "/monitoring/stream", route.Monitor, read, false, 0},
-		{get, base + "/monitoring/grafana/groups", route.Monitor, read, false, 0},
-		{get, base + "/monitoring/grafana/options/streams", route.Monitor, read, false, 0},
-		{get, base + "/monitoring/grafana/options/consumer-groups", route.Monitor, read, false, 0},
+		{get, base + "/monitoring/stream", route.Monitor, narrowed, false, 0},
+		{get, base + "/monitoring/grafana/groups", route.Monitor, narrowed, false, 0},
+		{get, base + "/monitoring/grafana/options/streams", route.Monitor, narrowed, false, 0},
+		{get, base + "/monitoring/grafana/options/consumer-groups", route.Monitor, narrowed, false, 0},
 		{get, base + "/monitoring/grafana/options/shards", route.Monitor, read, false, 0},
 		{get, base + "/monitoring/grafana/members", route.Monitor, read, false, 0},
 		{get, base + "/monitoring/grafana/shards", route.Monitor, read, false, 0},
@@ -136,7 +137,11 @@ func TestAMonitorServesMonitoringButHealthAndCompatibility(t *testing.T) {
 		found, err := table.Match(http.MethodGet, path, "")
 		require.NoError(t, err)
 		require.Equal(t, service, found.Service, path)
+		require.Equal(t, path == base+"/monitoring/groups", found.Access.Narrowed, "what the monitor answers about all streams is cut to the scopes")
 	}
+	found, err := route.New(route.Config{}).Match(http.MethodGet, base+"/monitoring/groups", "")
+	require.NoError(t, err)
+	require.False(t, found.Access.Narrowed, "the coordinator cuts nothing")
 }
 
 func TestNamesOfThePathAreKept(t *testing.T) {

@@ -33,6 +33,9 @@ type Access struct {
 	MemberAPI bool
 	// Global marks what is about all streams together, which takes a caller without scopes.
 	Global bool
+	// Narrowed marks what the service answers for all streams, or for those that the scopes in its
+	// token reach: a caller with scopes may ask without naming one.
+	Narrowed bool
 }
 
 // Route is what a request asks for.

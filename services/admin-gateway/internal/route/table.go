@@ -111,6 +111,12 @@ func global(e endpoint) endpoint {
 	return e
 }
 
+// narrowed marks what is cut to the caller's scopes by the monitor.
+func narrowed(e endpoint) endpoint {
+	e.access.Narrowed = true
+	return e
+}
+
 // rootEndpoints are those outside of the base path.
 func rootEndpoints() []endpoint {
 	return []endpoint{
@@ -218,12 +224,14 @@ func monitoringEndpoints(monitor bool) []endpoint {
 	if monitor {
 		groups = Monitor
 	}
-	stream := streamed(named(read("MONITORING_STREAM", Monitor, "/monitoring/stream")))
+	list := read("LIST_GROUPS", groups, "/monitoring/groups")
+	list.access.Narrowed = monitor // the coordinator answers for all streams
+	stream := narrowed(streamed(named(read("MONITORING_STREAM", Monitor, "/monitoring/stream"))))
 	grafana := "/monitoring/grafana/"
 	return []endpoint{
 		read("GET_HEALTH", Coordinator, "/monitoring/health"),
 		read("GET_COMPATIBILITY", Coordinator, "/monitoring/compatibility"),
-		read("LIST_GROUPS", groups, "/monitoring/groups"),
+		list,
 		read("GET_MONITORING_GROUP", groups, group),
 		read("LIST_MEMBERS", groups, group+"/members"),
 		read("GET_ASSIGNMENTS", groups, group+"/assignments"),
@@ -235,9 +243,9 @@ func monitoringEndpoints(monitor bool) []endpoint {
 		read("LIST_PENDING", Monitor, group+"/shards/{"+shardParameter+"}/pending"),
 		stream,
 
-		read("GRAFANA_GROUPS", Monitor, grafana+"groups"),
-		read("GRAFANA_STREAM_OPTIONS", Monitor, grafana+"options/streams"),
-		named(read("GRAFANA_GROUP_OPTIONS", Monitor, grafana+"options/consumer-groups")),
+		narrowed(read("GRAFANA_GROUPS", Monitor, grafana+"groups")),
+		narrowed(read("GRAFANA_STREAM_OPTIONS", Monitor, grafana+"options/streams")),
+		narrowed(named(read("GRAFANA_GROUP_OPTIONS", Monitor, grafana+"options/consumer-groups"))),
 		named(read("GRAFANA_SHARD_OPTIONS", Monitor, grafana+"options/shards")),
 		named(read("GRAFANA_MEMBERS", Monitor, grafana+"members")),
 		named(read("GRAFANA_SHARDS", Monitor, grafana+"shards")),

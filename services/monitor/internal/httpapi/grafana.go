@@ -12,12 +12,12 @@ import (
 // The rows for dashboards follow the rules of the metric names: a filter is present but may be
 // empty, and what is about one group gives no rows where that is not named.
 
-func (a *api) grafanaGroups(_ context.Context, r *http.Request) (any, error) {
+func (a *api) grafanaGroups(ctx context.Context, r *http.Request) (any, error) {
 	count, err := samplesAsked(r)
 	if err != nil {
 		return nil, err
 	}
-	now, err := a.look()
+	now, err := a.lookFor(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -50,16 +50,20 @@ func (a *api) grafanaAssignments(_ context.Context, r *http.Request) (any, error
 	return rows(a, r, func(now Look, at place) any { return orEmpty(views.GrafanaAssignments(now.Round, at.stream, at.group)) })
 }
 
-func (a *api) streamOptions(context.Context, *http.Request) (any, error) {
-	now, err := a.look()
+func (a *api) streamOptions(ctx context.Context, _ *http.Request) (any, error) {
+	now, err := a.lookFor(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return orEmpty(views.StreamOptions(now.Round)), nil
 }
 
-func (a *api) groupOptions(_ context.Context, r *http.Request) (any, error) {
-	at, now, err := a.lookAt(r)
+func (a *api) groupOptions(ctx context.Context, r *http.Request) (any, error) {
+	at, err := a.placeOf(r)
+	if err != nil {
+		return nil, err
+	}
+	now, err := a.lookFor(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -11,8 +11,8 @@ import (
 )
 
 // groups lists the groups that can be shown; of the others only their problems are known.
-func (a *api) groups(context.Context, *http.Request) (any, error) {
-	now, err := a.look()
+func (a *api) groups(ctx context.Context, _ *http.Request) (any, error) {
+	now, err := a.lookFor(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -66,7 +66,7 @@ func permit(caller auth.Principal, stream string) error {
 // guarded lets those through to an endpoint who may ask.
 func (a *api) guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := a.admit(r); err != nil {
+		if _, err := a.admit(r, false); err != nil {
 			a.answers.Error(w, r, err)
 			return
 		}
@@ -74,22 +74,23 @@ func (a *api) guarded(next http.Handler) http.Handler {
 	})
 }
 
-// admit refuses callers in the order: who is not known, who has not the role, what is not a
-// stream, whose scopes do not reach it.
-func (a *api) admit(r *http.Request) error {
+// admit returns who asks, nobody where everybody may. It refuses callers in the order: who is not
+// known, who has not the role, what is not a stream, whose scopes do not reach it. Where no stream
+// is named scopes do not matter for what is narrowed to them.
+func (a *api) admit(r *http.Request, narrowed bool) (auth.Principal, error) {
 	if a.Guard.open {
-		return nil
+		return auth.Principal{}, nil
 	}
 	caller, err := a.Guard.identify(r)
 	if err != nil {
-		return err
+		return caller, err
 	}
 	if !caller.Roles.Any(auth.Read) {
-		return permit(caller, "")
+		return caller, permit(caller, "")
 	}
 	at, err := a.placeOf(r)
-	if err != nil {
-		return err
+	if err != nil || narrowed && at.stream == "" {
+		return caller, err
 	}
-	return permit(caller, at.stream)
+	return caller, permit(caller, at.stream)
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/redis-stream-coordinator/rsc/libs/auth"
 	"github.com/redis-stream-coordinator/rsc/libs/clock"
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 	"github.com/redis-stream-coordinator/rsc/services/monitor/internal/facts"
@@ -80,7 +81,7 @@ func (a *api) stream(w http.ResponseWriter, r *http.Request) {
 	header.Set("Cache-Control", "no-store")
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("X-Accel-Buffering", "no") // proxies in front are not to collect it
-	t := &teller{to: w, control: http.NewResponseController(w), at: at}
+	t := &teller{to: w, control: http.NewResponseController(w), at: at, caller: callerOf(r.Context())}
 	if err := a.tell(r, t, who); err != nil {
 		a.Log.DebugContext(r.Context(), "a follower is no longer told", "reason", err)
 	}
@@ -120,6 +121,7 @@ type teller struct {
 	to      http.ResponseWriter
 	control *http.ResponseController
 	at      place
+	caller  auth.Principal // is told of what their scopes reach
 
 	groups, shards known
 	group          []byte
@@ -204,9 +206,9 @@ func (t *teller) tellGroup(out *bytes.Buffer, f *frame) error {
 	return write(out, eventShards, f.look.Round.Number, event)
 }
 
-// follows tells whether a group is among those that were asked for.
+// follows tells whether a group is among those that were asked for and may be told of.
 func (t *teller) follows(group place) bool {
-	return (t.at.stream == "" || t.at.stream == group.stream) && (t.at.group == "" || t.at.group == group.group)
+	return t.caller.Reaches(group.stream) && (t.at.stream == "" || t.at.stream == group.stream) && (t.at.group == "" || t.at.group == group.group)
 }
 
 // write sends a piece at once. A follower that does not take it in time is cut off.

@@ -26,12 +26,15 @@ type listener struct {
 // event is one of a stream; a comment has no kind.
 type event struct{ kind, id, data string }
 
-func (m *monitor) listen(query string) *listener {
+func (m *monitor) listen(query string, header ...string) *listener {
 	m.t.Helper()
 	ctx, leave := context.WithCancel(m.t.Context())
 	m.t.Cleanup(leave)
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, m.server.URL+base+"/stream"+query, http.NoBody)
 	require.NoError(m.t, err)
+	for i := 0; i < len(header); i += 2 {
+		request.Header.Add(header[i], header[i+1])
+	}
 	answer, err := m.server.Client().Do(request)
 	require.NoError(m.t, err)
 	m.t.Cleanup(func() { _ = answer.Body.Close() })
@@ -87,6 +90,8 @@ type groupsEvent struct {
 	Problem *string
 	Groups  []protocol.GrafanaGroupRow
 	Removed []struct{ StreamPrefix, ConsumerGroup string }
+
+	Unreadable []protocol.UnreadableGroup
 }
 
 type shardsEvent struct {
