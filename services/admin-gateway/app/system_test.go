@@ -45,7 +45,8 @@ func systemSettings() app.Config {
 	cfg := app.DefaultConfig()
 	cfg.API.Dev, cfg.API.TokenSecret, cfg.API.PreviousTokenSecret, cfg.API.AdminPassword = true, canary, canary+"2", canary
 	cfg.API.Users = []app.User{
-		{Username: "reader", Password: canary, Roles: []string{"READ"}}, {Username: "member", Password: canary, Roles: []string{"MEMBER"}},
+		{Username: "reader", Password: canary, Roles: []string{"READ"}},
+		{Username: "member", Password: canary, Roles: []string{"MEMBER"}},
 		{Username: "bound", Password: canary, Roles: []string{"ADMIN"}, Scopes: []string{"orders*"}},
 	}
 	cfg.Redis.URL, cfg.Redis.Password, cfg.Redis.SentinelPassword = "redis://ops:"+canary+"@db:6379", canary, canary

@@ -44,7 +44,8 @@ func (p *Proxy) Survey(ctx context.Context, path string) []protocol.SystemPart {
 func (p *Proxy) surveyed() []surveyed {
 	var all []surveyed
 	for _, service := range []surveyed{
-		{name: protocol.ServiceCoordinator, by: route.Coordinator}, {name: protocol.ServiceMonitor, by: route.Monitor},
+		{name: protocol.ServiceCoordinator, by: route.Coordinator},
+		{name: protocol.ServiceMonitor, by: route.Monitor},
 		{name: protocol.ServiceConsole, by: route.Web},
 	} {
 		if of := p.courier.pools[service.by]; of != nil {

@@ -38,9 +38,9 @@ func TestASurveyAsksEveryInstance(t *testing.T) {
 	t.Parallel()
 	one, two := startUpstream(t, tells("coordinator", "c-1")), startUpstream(t, tells("coordinator", "c-2"))
 	monitor, console := startUpstream(t, tells("monitor", "m-1")), startUpstream(t, tells("console", "w-1"))
-	g := startGateway(t, setup{Config: proxy.Config{Upstreams: map[route.Service][]string{
-		route.Coordinator: {one.URL, two.URL}, route.Monitor: {monitor.URL}, route.Web: {console.URL},
-	}}})
+	all := coordinators(one.URL, two.URL)
+	all[route.Monitor], all[route.Web] = []string{monitor.URL}, []string{console.URL}
+	g := startGateway(t, setup{Config: proxy.Config{Upstreams: all}})
 	for range 2 {
 		var found []string
 		for _, part := range survey(t, g) {
