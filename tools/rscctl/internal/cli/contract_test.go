@@ -66,6 +66,15 @@ func fill(v reflect.Value, all bool) {
 // list returns one T in which everything is set, and one in which nothing is that need not be.
 func list[T any]() []T { return []T{filled[T](true), filled[T](false)} }
 
+// unsampled are rows of groups as they are told to who asks for no samples.
+func unsampled() []protocol.GrafanaGroupRow {
+	rows := list[protocol.GrafanaGroupRow]()
+	for i := range rows {
+		rows[i].Samples = nil
+	}
+	return rows
+}
+
 // contracts are command lines with what the server says, once with everything set and once
 // with nothing that need not be.
 func contracts(all bool) map[string]answers {
@@ -117,14 +126,18 @@ func contracts(all bool) map[string]answers {
 			"GET /monitoring" + group + "/assignments": {filled[protocol.AssignmentsResponse](all)}, "GET " + group: {filled[protocol.GroupResponse](all)},
 			"GET " + group + "/producer-routing": {routing},
 		},
-		"lag -o json":                         {getRows: {list[protocol.GrafanaGroupRow]()}},
+		"lag -o json":                         {getRows: {unsampled()}},
 		"lag orders g -o json":                {getOffsets: {filled[protocol.StreamShardOffsetsResponse](all)}},
 		"messages orders g -o json":           {getMerged + merged: {rowsOf}},
 		"messages orders g --shard 3 -o json": {getShard + "direction=BACKWARD&limit=25": {filled[protocol.StreamMessagesPageResponse](all)}},
-		"events orders g -o json":             {getEvents: {events}},
-		"migrations list orders -o json":      toR,
-		"migrations show orders R1 -o json":   toR,
-		"migrations watch orders R1 -o json":  toR,
+		"pending orders g -o json": {
+			getOffsets: {pendingOn(3)}, getPending + "25": {filled[protocol.PendingResponse](all)},
+		},
+		"pending orders g --shard 3 -o json": {getPending + "25": {filled[protocol.PendingResponse](all)}},
+		"events orders g -o json":            {getEvents: {events}},
+		"migrations list orders -o json":     toR,
+		"migrations show orders R1 -o json":  toR,
+		"migrations watch orders R1 -o json": toR,
 		"migrations rollback orders R1" + change: and(toR, answers{
 			"POST " + group + "/migrations/R1/rollback?dryRun=true": {plan}, "POST " + group + "/migrations/R1/rollback": {m},
 		}),

@@ -21,7 +21,8 @@ const followInterval = time.Second
 const eventTime = "2006-01-02T15:04:05.000Z"
 
 const eventsHelp = `Shows the flight recorder of a group: each change of its structure with its cause, who
-asked for it, and what became of the shards. The history is bounded, and kept for some time
+asked for it, and what became of the shards: 2-3: one -> two went from the member one to two,
+"wanted 4: one -> two" is still read by one. The history is bounded, and kept for some time
 after the group is deleted.
 
 --follow waits for more until it is interrupted. With --output json it then prints one
@@ -164,6 +165,7 @@ func eventWords(event protocol.GroupEvent) []string {
 	if event.ChangesLeftOut > 0 {
 		words = append(words, fmt.Sprintf("and %d more", event.ChangesLeftOut))
 	}
+	words = append(words, moveWords(event)...)
 	if event.RequestID != nil {
 		words = append(words, "request "+*event.RequestID)
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -95,4 +96,37 @@ func TestFollowingEndsWithARefusalThatStays(t *testing.T) {
 		require.Equal(t, joinedLine, got.out)
 		require.Contains(t, got.err, "code: GROUP_NOT_FOUND")
 	})
+}
+
+// Monitoring, rscctl: an event tells its cause and the shards that moved.
+func TestAnEventTellsWhichShardsWentFromWhomToWhom(t *testing.T) {
+	t.Parallel()
+	hold := func(member string) *protocol.HoldState {
+		if member == "" {
+			return nil
+		}
+		return &protocol.HoldState{MemberID: member}
+	}
+	moved := func(shard int, from, to string) protocol.ShardChange {
+		return protocol.ShardChange{Shard: shard, Hold: &protocol.HoldChange{Before: hold(from), After: hold(to)}}
+	}
+	event := protocol.GroupEvent{At: at(0), Cause: protocol.EventExpire, MetadataVersion: 4, Shards: []protocol.ShardChange{
+		moved(2, "two", "one"), moved(3, "two", "one"), moved(5, "", "one"), moved(6, "one", ""),
+		{Shard: 7, Target: &protocol.TargetChange{Before: new("two"), After: new("one")}},
+	}}
+	require.Equal(t, []string{"2-3: two -> one", "5: - -> one", "6: one -> -", "wanted 7: two -> one"}, moveWords(event))
+	require.Equal(t, "2026-01-02T03:04:05.000Z  v4  EXPIRE  2-3: two -> one  5: - -> one  6: one -> -  wanted 7: two -> one",
+		strings.Join(eventWords(event), "  "))
+
+	told := moved(8, "one", "one")
+	told.Hold.After.Told = true
+	both := moved(9, "two", "one")
+	both.Target = &protocol.TargetChange{Before: new("two"), After: new("one")}
+	event.Shards, event.ShardsLeftOut = []protocol.ShardChange{told, both}, 3
+	require.Equal(t, []string{"9: two -> one", "and 3 shards more"}, moveWords(event), "who is told to stop may still be reading")
+	event.Shards, event.ShardsLeftOut = nil, 0
+	for shard := range 6 {
+		event.Shards = append(event.Shards, moved(shard, "two", fmt.Sprintf("m%d", shard)))
+	}
+	require.Equal(t, "and 2 shards more", moveWords(event)[4])
 }

@@ -80,13 +80,9 @@ func (s *session) messages() *cobra.Command {
 // complete checks the flags.
 func (b *browsing) complete() error {
 	b.Direction = protocol.MessageDirection(strings.ToUpper(b.direction))
-	switch index, err := strconv.Atoi(b.shard); {
-	case b.shard == allShards:
-		b.index = -1
-	case err != nil || index < 0:
-		return usage("--shard is %q; it is an index from 0 on, or all", b.shard)
-	default:
-		b.index = index
+	var err error
+	if b.index, err = shardFlag(b.shard); err != nil {
+		return err
 	}
 	switch {
 	case b.Direction != protocol.DirectionForward && b.Direction != protocol.DirectionBackward:

@@ -66,7 +66,7 @@ func (s *session) root() *cobra.Command {
 		"`key` under which a gateway makes a change once, however often it is asked; default a new one")
 	flags.StringVar(&s.reason, "reason", "", "why a change is made; every change needs one")
 	root.AddCommand(
-		s.streams(), s.groups(), s.members(), s.shards(), s.lag(), s.messages(), s.events(), s.migrations(), s.repair(), s.audit(), s.planFile(), s.applyFile(),
+		s.streams(), s.groups(), s.members(), s.shards(), s.lag(), s.messages(), s.pending(), s.events(), s.migrations(), s.repair(), s.audit(), s.planFile(), s.applyFile(),
 		s.health(), s.system(), s.version(), s.login(), s.logout(), s.hashPassword(),
 	)
 	s.completions(root)
