@@ -54,6 +54,12 @@ func auditLine(record protocol.AuditRecord, root string) AuditLine {
 		line.Address = GroupPath(root, record.StreamPrefix, record.ConsumerGroup, "")
 	}
 	line.Outcome, line.Tone = outcomeWords(auditOutcome(record))
+	if record.Requested["dryRun"] == "true" { // only a plan was asked for, and nothing was changed
+		line.What = "plan: " + line.What
+		if auditOutcome(record) == string(protocol.AuditAllowed) {
+			line.Outcome = "plan shown"
+		}
+	}
 	if record.Kind == protocol.AuditReplay {
 		line.Outcome += ", answered again"
 	}

@@ -114,7 +114,7 @@ func holderName(hold *protocol.HoldState) string {
 }
 
 func eventLine(event protocol.GroupEvent) EventLine {
-	line := EventLine{At: stampOf(event.At), What: causeWords(event.Cause), Epoch: Count(event.GroupEpoch)}
+	line := EventLine{At: stampOf(event.At), What: causeWords(event.Cause), Epoch: strconv.FormatInt(event.GroupEpoch, 10)}
 	if event.MemberID != nil {
 		line.Member = short(*event.MemberID)
 	}

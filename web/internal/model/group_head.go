@@ -1,6 +1,8 @@
 package model
 
 import (
+	"strconv"
+
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 )
 
@@ -38,7 +40,7 @@ func (m *groupMaker) head() GroupHead {
 	tone, _ := judge(m.row)
 	head := GroupHead{
 		State: string(m.row.State), Tone: tone, Meaning: stateMeaning(m.row.State), Facts: m.facts(),
-		Epochs:  Count(m.group.GroupEpoch) + " (assigned for " + Count(m.group.AssignmentEpoch) + ")",
+		Epochs:  strconv.FormatInt(m.group.GroupEpoch, 10) + " (assigned for " + strconv.FormatInt(m.group.AssignmentEpoch, 10) + ")",
 		Version: Count(m.group.MetadataVersion), Lineage: m.group.Lineage, Observed: stampOf(m.row.ObservedAt),
 		Messages: m.under("/messages"), Migrations: m.under("/migrations"), Scale: m.under("/scale"),
 	}
@@ -69,7 +71,7 @@ func (m *groupMaker) facts() []Fact {
 		pending.Hint = "of the shards that were seen"
 	}
 	return []Fact{
-		{Name: "Shards read", Value: row.AssignedShardRatio},
+		{Name: "Shards with an owner", Value: row.AssignedShardRatio},
 		{Name: "Members", Value: members},
 		lag,
 		{Name: "Produced/s", Value: Rate(row.ProducedPerSecond), Spark: m.spark("Produced/s", producedOf)},

@@ -80,7 +80,7 @@ func SortMembers(members []protocol.MemberMetadata) {
 
 func (m *groupMaker) memberLine(member *protocol.MemberMetadata) MemberLine {
 	line := MemberLine{
-		ID: member.MemberID, Short: cut(member.MemberID, 2*idShown), Name: cut(member.MemberName, idShown), Epoch: Count(member.MemberEpoch),
+		ID: member.MemberID, Short: cut(member.MemberID, 2*idShown), Name: cut(member.MemberName, idShown), Epoch: strconv.FormatInt(member.MemberEpoch, 10),
 		Busy: Count(int64(member.ActiveConsumerWorkers)), Capacity: Count(int64(member.RuntimeMaxConcurrency)),
 		Now: Count(int64(len(member.CurrentAssignment))), Wanted: Unknown,
 		Shards: shardsText(member.CurrentAssignment), Returns: shardsText(member.Revoking),

@@ -118,6 +118,9 @@ func (f *finder) structure() {
 	if f.row.State == protocol.GroupEmpty {
 		f.about(problemNoMember).Since = f.last(
 			protocol.EventLeave, protocol.EventExpire, protocol.EventSuspend, protocol.EventFenceReport, protocol.EventFenceTimeout)
+		for _, shard := range f.group.UnassignedShards {
+			f.aboutShard(problemNoMember, shard, "")
+		}
 		return
 	}
 	for _, shard := range f.group.UnassignedShards {

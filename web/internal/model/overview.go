@@ -117,7 +117,7 @@ func (q OverviewQuery) shows(row protocol.GrafanaGroupRow) bool {
 // compare puts those first that somebody should look at, or goes by the column that was chosen,
 // largest first.
 func (q OverviewQuery) compare(a, b GroupLine) int {
-	byName := cmp.Or(cmp.Compare(a.Stream, b.Stream), cmp.Compare(a.Group, b.Group))
+	byName := cmp.Or(natural(a.Stream, b.Stream), natural(a.Group, b.Group), cmp.Compare(a.Stream, b.Stream), cmp.Compare(a.Group, b.Group))
 	switch q.Sort {
 	case "name":
 		return byName
@@ -202,7 +202,11 @@ func judge(row protocol.GrafanaGroupRow) (tone string, problems []string) {
 	}
 	if row.TrimmedUnreadAlarm {
 		tone = "bad"
-		problems = append(problems, "records went away before they were read")
+		lost := "records went away before they were read"
+		if row.TrimmedUnread != nil && *row.TrimmedUnread > 0 {
+			lost = plural(int(*row.TrimmedUnread), "record", "went away unread")
+		}
+		problems = append(problems, lost)
 	}
 	if row.Problem != nil {
 		tone = "bad"

@@ -37,7 +37,7 @@ func NewScale(group protocol.GroupResponse, to string, typed Typed, root string)
 	at := func(rest string) string { return GroupPath(root, group.StreamPrefix, group.ConsumerGroup, rest) }
 	page := Scale{
 		Stream: group.StreamPrefix, Group: group.ConsumerGroup,
-		Address: at(scalePath), Home: at(""), All: at(migrationsPath), Now: strconv.Itoa(group.ShardCount), To: to,
+		Address: at(scalePath), Home: at(""), All: at(migrationsPath), Now: Count(int64(group.ShardCount)), To: to,
 		Confirm: Confirm{
 			Address: at(scalePath), Says: "Change the shard count", Asks: "Type the stream's name to confirm",
 			Word: group.StreamPrefix, Hidden: [][2]string{{"to", to}}, Typed: typed,

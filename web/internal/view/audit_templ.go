@@ -478,7 +478,7 @@ func auditTable(lines []model.AuditLine) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 33, "<div class=\"scroll\" role=\"region\" aria-label=\"Records\" tabindex=\"0\"><table><caption class=\"unseen\">Records of the audit, the newest first</caption> <thead><tr><th scope=\"col\">Time</th><th scope=\"col\">Who</th><th scope=\"col\">What</th><th scope=\"col\">Outcome</th><th scope=\"col\">Reason</th><th scope=\"col\">Request</th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 33, "<div class=\"scroll\" role=\"region\" aria-label=\"Records\" tabindex=\"0\"><table class=\"stacked\"><caption class=\"unseen\">Records of the audit, the newest first</caption> <thead><tr><th scope=\"col\">Time</th><th scope=\"col\">Who</th><th scope=\"col\">What</th><th scope=\"col\">Outcome</th><th scope=\"col\">Reason</th><th scope=\"col\">Request</th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

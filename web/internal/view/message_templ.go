@@ -445,7 +445,7 @@ func messageTable(page model.Messages) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "</p><div class=\"scroll\" role=\"region\" aria-label=\"Records\" tabindex=\"0\"><table class=\"records\"><caption class=\"unseen\">Records</caption> <thead><tr><th scope=\"col\">Record</th><th scope=\"col\">Time</th><th scope=\"col\" class=\"number\">Shard</th><th scope=\"col\">Fields</th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "</p><div class=\"scroll\" role=\"region\" aria-label=\"Records\" tabindex=\"0\"><table class=\"records stacked\"><caption class=\"unseen\">Records</caption> <thead><tr><th scope=\"col\">Record</th><th scope=\"col\">Time</th><th scope=\"col\" class=\"number\">Shard</th><th scope=\"col\">Fields</th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -384,7 +384,7 @@ func planMoves(plan model.Plan) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, "<div class=\"scroll\" role=\"region\" aria-label=\"Moves\" tabindex=\"0\"><table><caption>Shards that members get and give</caption> <thead><tr><th scope=\"col\">Group / member</th><th scope=\"col\">Gets</th><th scope=\"col\">Gives</th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, "<div class=\"scroll\" role=\"region\" aria-label=\"Moves\" tabindex=\"0\"><table><caption class=\"unseen\">Shards that members get and give</caption> <thead><tr><th scope=\"col\">Group / member</th><th scope=\"col\">Gets</th><th scope=\"col\">Gives</th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
