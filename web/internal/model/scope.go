@@ -2,6 +2,7 @@ package model
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/redis-stream-coordinator/rsc/libs/auth"
 )
@@ -11,13 +12,11 @@ const scopesShown = 3
 
 // ScopeWords names the streams that a user is bound to; empty for all.
 func ScopeWords(scopes []auth.Scope) string {
-	said := ""
-	for i, scope := range scopes[:min(len(scopes), scopesShown)] {
-		if i > 0 {
-			said += ", "
-		}
-		said += cut(string(scope), idShown)
+	names := make([]string, 0, scopesShown)
+	for _, scope := range scopes[:min(len(scopes), scopesShown)] {
+		names = append(names, cut(string(scope), idShown))
 	}
+	said := strings.Join(names, ", ")
 	if more := len(scopes) - scopesShown; more > 0 {
 		said += " and " + strconv.Itoa(more) + " more"
 	}

@@ -9,12 +9,14 @@ import (
 )
 
 const (
-	// RowSamples and GroupSamples are how many samples the line of a row, and of a group's page,
-	// shows.
-	RowSamples, GroupSamples = 30, protocol.MaxSamples
-	// sampleWidth and SparkHeight are in the units of the drawing.
-	sampleWidth = 2
+	// RowSamples is how many samples the line of a row shows.
+	RowSamples = 30
+	// GroupSamples is how many the lines of a group's page show.
+	GroupSamples = protocol.MaxSamples
+	// SparkHeight is that of a line, in the units of its drawing.
 	SparkHeight = 20
+	// sampleWidth is how much of the width one sample takes.
+	sampleWidth = 2
 )
 
 // Spark is what a value was in the last minutes, as a drawing from 0 to the highest. Its size does

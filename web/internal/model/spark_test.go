@@ -49,7 +49,7 @@ func TestALineIsDrawnFromNothingToTheHighest(t *testing.T) {
 	}
 	require.Equal(t, []string{"0,20 118,20"}, lagged(same...).Lines)
 	require.Equal(t, []string{"116,20 118,0"}, lagged(new(1.0), new(math.MaxFloat64)).Lines, "fewer are the newest")
-	require.Len(t, lagged(make([]*float64, 500)...).Lines, 0)
+	require.Empty(t, lagged(make([]*float64, 500)...).Lines)
 	more := make([]*float64, 500)
 	more[499] = new(3.0)
 	require.Equal(t, []string{"118,0 118,0"}, lagged(more...).Lines, "more than were asked for")

@@ -60,7 +60,7 @@ func (c *console) audits(count int, change ...func(*protocol.AuditRecord)) {
 // A plan changes nothing, and does not look as if it had.
 func TestAuditTellsAPlanFromAChange(t *testing.T) {
 	t.Parallel()
-	for result, says := range map[protocol.AuditResult]string{protocol.AuditAllowed: "plan shown", protocol.AuditRefused: "refused"} {
+	for result, says := range map[protocol.AuditResult]string{protocol.AuditAllowed: "plan shown", protocol.AuditRefused: "refused", protocol.AuditFailed: "not known"} {
 		c := newConsole(t)
 		c.audits(1, func(r *protocol.AuditRecord) { r.Requested["dryRun"], r.Result = "true", result })
 		body := c.get(t, reader(), "/console/audit").body
