@@ -7,6 +7,7 @@
 // run must not look like one that passed.
 //
 // The environment variable RSC_TEST_REDIS chooses what stands behind Start:
-// "process" (the default) or "mini", an in-process imitation for machines
-// without Redis. Any other value fails the test.
+// "process" (the default), "mini", an in-process imitation for machines without
+// Redis, or "container", which starts the image that RSC_TEST_REDIS_IMAGE names
+// on a container engine. Any other value fails the test.
 package redisproc

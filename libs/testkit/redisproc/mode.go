@@ -19,6 +19,10 @@ const (
 	// ModeMini is miniredis inside the test process. It has no cluster and takes
 	// no server arguments, and its stream lag is not that of Redis.
 	ModeMini Mode = "mini"
+	// ModeContainer is a real Redis in a container of the image that ImageVariable names,
+	// redis:7 when that is empty, on the engine of DOCKER_HOST. It has no cluster and no
+	// process that a test could stop or restart.
+	ModeContainer Mode = "container"
 )
 
 const installHint = "redis-server is not on PATH; install it with: apt-get install -y redis-server"
@@ -30,10 +34,10 @@ func SelectedMode(t testing.TB) Mode {
 	switch mode := Mode(os.Getenv(ModeVariable)); mode {
 	case "", ModeProcess:
 		return ModeProcess
-	case ModeMini:
-		return ModeMini
+	case ModeMini, ModeContainer:
+		return mode
 	default:
-		t.Fatalf("%s is %q; allowed are %q and %q", ModeVariable, mode, ModeProcess, ModeMini)
+		t.Fatalf("%s is %q; allowed are %q, %q and %q", ModeVariable, mode, ModeProcess, ModeMini, ModeContainer)
 		return mode
 	}
 }

@@ -26,6 +26,8 @@ type Server struct {
 	mu   sync.Mutex
 	proc *process
 	mini *miniredis.Miniredis
+	// container is set once, before Start returns.
+	container *container
 }
 
 // Start runs a Redis for the test and returns when it answers PING. It keeps no
@@ -33,9 +35,12 @@ type Server struct {
 func Start(t testing.TB, opts ...Option) *Server {
 	t.Helper()
 	s := &Server{t: t, settings: collect(opts), dir: t.TempDir()}
-	if SelectedMode(t) == ModeMini {
+	switch SelectedMode(t) {
+	case ModeMini:
 		s.startMini()
-	} else {
+	case ModeContainer:
+		s.startContainer()
+	case ModeProcess:
 		s.startProcess()
 	}
 	return s
@@ -52,13 +57,17 @@ func (s *Server) Dir() string { return s.dir }
 
 // Mode returns what stands behind the server.
 func (s *Server) Mode() Mode {
-	if s.mini != nil {
+	switch {
+	case s.mini != nil:
 		return ModeMini
+	case s.container != nil:
+		return ModeContainer
+	default:
+		return ModeProcess
 	}
-	return ModeProcess
 }
 
-// PID returns the process id of the running server, 0 for ModeMini.
+// PID returns the process id of the running server, 0 where it is no process of this machine.
 func (s *Server) PID() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,6 +102,8 @@ func (s *Server) Kill() {
 	switch {
 	case s.mini != nil:
 		s.mini.Close()
+	case s.container != nil:
+		s.container.end()
 	case s.proc != nil:
 		s.proc.kill()
 	}
@@ -101,7 +112,7 @@ func (s *Server) Kill() {
 // Stop ends the server in an orderly way with SIGTERM and waits for it.
 func (s *Server) Stop() {
 	s.t.Helper()
-	if s.mini != nil {
+	if s.mini != nil || s.container != nil {
 		s.Kill()
 		return
 	}
@@ -116,6 +127,9 @@ func (s *Server) Stop() {
 // first when it still runs. Without WithAOF the data is gone, as in Redis.
 func (s *Server) Restart() {
 	s.t.Helper()
+	if s.container != nil {
+		s.t.Fatalf("a restart needs %s=%s", ModeVariable, ModeProcess)
+	}
 	s.Kill()
 	s.mu.Lock()
 	defer s.mu.Unlock()

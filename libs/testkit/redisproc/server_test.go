@@ -99,7 +99,7 @@ func TestModeVariableAcceptsOnlyItsValues(t *testing.T) {
 		tb.Helper()
 		SelectedMode(tb)
 	})
-	require.Contains(t, text, `allowed are "process" and "mini"`)
+	require.Contains(t, text, `allowed are "process", "mini" and "container"`)
 }
 
 func TestMiniAnswersRestartsEmptyAndRefusesWhatItCannotDo(t *testing.T) {
