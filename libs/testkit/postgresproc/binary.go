@@ -88,12 +88,12 @@ func account(t testing.TB) *syscall.Credential {
 }
 
 // command returns a program of the server that runs as the account, in a directory that the
-// account may enter.
+// account may enter. It does not end with a thread of the test: only launch gives a process
+// a thread of its own.
 func (s *Server) command(name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(context.Background(), filepath.Join(s.bin, name), args...)
 	cmd.Dir = s.dir
 	cmd.Env = append(os.Environ(), "LC_ALL=C", "TZ=UTC")
-	cmd.SysProcAttr = childAttributes()
-	cmd.SysProcAttr.Credential = s.account
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.account}
 	return cmd
 }

@@ -38,6 +38,7 @@ func launch(cmd *exec.Cmd, dir string) (*process, error) {
 	defer func() { _ = output.Close() }()
 	p := &process{cmd: cmd, done: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = output, output
+	tie(cmd.SysProcAttr)
 	started := make(chan error, 1)
 	go func() {
 		runtime.LockOSThread()

@@ -7,12 +7,10 @@ import (
 	"syscall"
 )
 
-// childAttributes ties the server's life to the test process, so that a test binary that
-// panics or runs into its timeout leaves no server behind: its other processes end when the
-// first one is gone.
-func childAttributes() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-}
+// tie ends the process with the thread that starts it, so that a test binary that panics or
+// runs into its timeout leaves no server behind: its other processes end when the first one
+// is gone.
+func tie(attributes *syscall.SysProcAttr) { attributes.Pdeathsig = syscall.SIGKILL }
 
 // children returns the ids of the processes whose parent is pid.
 func children(pid int) []int {

@@ -10,9 +10,9 @@ import (
 	"syscall"
 )
 
-// childAttributes asks for nothing where the kernel has no parent-death signal: there a
-// test binary that panics may leave its server behind.
-func childAttributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{} }
+// tie does nothing where the kernel has no parent-death signal: there a test binary that
+// panics may leave its server behind.
+func tie(*syscall.SysProcAttr) {}
 
 // children returns the ids of the processes whose parent is pid.
 func children(pid int) []int {
