@@ -3,6 +3,7 @@ package postgresproc
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -119,11 +120,20 @@ func (p *process) interrupt() error {
 	}
 }
 
-// tail returns the end of the log in dir, for failure messages.
-func tail(dir string) string {
+// read returns the log in dir, or why it cannot be read.
+func read(dir string) string {
 	text, err := os.ReadFile(filepath.Join(dir, logName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
 	if err != nil {
 		return err.Error()
 	}
-	return string(text[max(0, len(text)-logTail):])
+	return string(text)
+}
+
+// tail returns the end of the log in dir, for failure messages.
+func tail(dir string) string {
+	text := read(dir)
+	return text[max(0, len(text)-logTail):]
 }

@@ -22,10 +22,8 @@ var (
 )
 
 // awaitReady returns when the server takes sessions and has done with its recovery, or when
-// it ended or took longer than readyBudget.
-func (s *Server) awaitReady() error {
-	ctx, cancel := context.WithTimeout(context.Background(), readyBudget)
-	defer cancel()
+// it ended or ctx did.
+func (s *Server) awaitReady(ctx context.Context) error {
 	for {
 		err := s.answers(ctx)
 		if err == nil {

@@ -2,6 +2,7 @@ package postgresproc
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/redis-stream-coordinator/rsc/libs/clock"
 	"github.com/redis-stream-coordinator/rsc/libs/testkit/freeport"
 )
 
@@ -91,14 +93,24 @@ func (s *Server) makeCluster() {
 	}
 }
 
-// boot starts the server and waits until it takes sessions.
+// boot starts the server and waits until it takes sessions. Processes of a server that was
+// killed hold the memory that they share until the kernel has ended them all; then it starts.
 func (s *Server) boot() error {
-	proc, err := launch(s.command("postgres", s.settings.commandLine(s.port, s.Data())...), s.dir)
-	if err != nil {
-		return err
+	ctx, cancel := context.WithTimeout(context.Background(), readyBudget)
+	defer cancel()
+	for {
+		before := len(read(s.dir))
+		proc, err := launch(s.command("postgres", s.settings.commandLine(s.port, s.Data())...), s.dir)
+		if err != nil {
+			return err
+		}
+		s.proc = proc
+		err = s.awaitReady(ctx)
+		inUse := errors.Is(err, errEnded) && strings.Contains(read(s.dir)[before:], "pre-existing shared memory block")
+		if !inUse || clock.Sleep(ctx, readyPoll) != nil {
+			return err
+		}
 	}
-	s.proc = proc
-	return s.awaitReady()
 }
 
 // Addr returns host:port. It stays the same over Restart.

@@ -27,6 +27,9 @@ const (
 	writes effect = true
 )
 
+// errAnswer comes when a statement answers nothing, which none of this package does.
+var errAnswer = errors.New("the statement has no answer")
+
 // callError is what call returns: the last error and whether any try may have had its effect.
 type callError struct {
 	cause   error
@@ -42,7 +45,11 @@ func into(targets ...any) func(pgx.Rows) error {
 	return func(rows pgx.Rows) error {
 		defer rows.Close()
 		if !rows.Next() {
-			return errors.Join(rows.Err(), pgx.ErrNoRows)
+			// An error of the statement comes here too; StateOf would take ErrNoRows beside it for an answer.
+			if err := rows.Err(); err != nil {
+				return err
+			}
+			return errAnswer
 		}
 		if err := rows.Scan(targets...); err != nil {
 			return err
