@@ -110,7 +110,7 @@ func TestWhereTheDataIsArrives(t *testing.T) {
 	cluster := read("redis-cluster").Redis
 	require.True(t, cluster.Cluster)
 	require.Len(t, cluster.Addresses, 3)
-	require.Equal(t, "coordinator", cluster.Username)
+	require.Equal(t, "rsc-coordinator", cluster.Username)
 	require.Equal(t, "secret of Redis", cluster.Password.Reveal())
 	require.Equal(t, 20, cluster.PoolSize)
 
