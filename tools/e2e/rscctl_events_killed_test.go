@@ -54,6 +54,7 @@ func TestRscctlTellsInTimeWhoGotTheShardsOfAKilledMember(t *testing.T) {
 
 		require.Contains(t, people.saidOf(member), fmt.Sprintf("  EXPIRE  %s  ", member))
 		require.Contains(t, people.saidOf(member), fmt.Sprintf("+GRANT %d shards stays", shards/2))
+		require.Contains(t, people.saidOf(member), fmt.Sprintf(": %s -> stays", member))
 		var event protocol.GroupEvent
 		require.NoError(t, json.Unmarshal([]byte(programs.saidOf(member)), &event))
 		for _, change := range event.Shards {
