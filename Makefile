@@ -58,7 +58,7 @@ lint: ## golangci-lint over every module, then the numbers kept in CI
 	@go run ./tools/modcheck
 
 .PHONY: generate
-generate: ## make generated files again: the gateway's copy of the API's document, the console's templates, dashboards, docs/metrics.md
+generate: ## make generated files again: the gateway's copy of the API's document, the console's templates, dashboards, docs/metrics.md, docs/configuration.md
 	@go generate work
 
 .PHONY: fmt
