@@ -15,8 +15,13 @@ func TestSettingsAreListedInTheOrderOfTheStruct(t *testing.T) {
 	shown := defaults()
 	shown.Redis.Seeds = []string{"a:1", "b:2"}
 	require.Equal(t, []config.Entry{
-		{Key: "redis.host", Value: "127.0.0.1"}, {Key: "redis.port", Value: "6379"}, {Key: "redis.password"}, {Key: "redis.tls", Value: "false"},
-		{Key: "redis.seeds", Value: "a:1,b:2"}, {Key: "event-loop.interval", Value: "1s"}, {Key: "api.base-path", Value: "/coord/v1"},
+		{Key: "redis.host", Value: "127.0.0.1"},
+		{Key: "redis.port", Value: "6379"},
+		{Key: "redis.password"},
+		{Key: "redis.tls", Value: "false"},
+		{Key: "redis.seeds", Value: "a:1,b:2"},
+		{Key: "event-loop.interval", Value: "1s"},
+		{Key: "api.base-path", Value: "/coord/v1"},
 	}, config.List(shown))
 }
 

@@ -68,11 +68,13 @@ func (g *Gate) Close(ctx context.Context) error {
 	return fmt.Errorf("wait for %d requests to finish: %w", g.inside, ctx.Err())
 }
 
-// Handler refuses requests of next with COORDINATOR_TERMINATING once the gate is closed.
+// Handler refuses requests of next with COORDINATOR_TERMINATING once the gate is closed, and ends
+// their connections: where one address stands for several instances, the next try reaches another.
 func (g *Gate) Handler(answers Answers) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if !g.Enter() {
+				w.Header().Set("Connection", "close")
 				answers.Error(w, r, protocol.Errorf(protocol.CodeTerminating, "this instance is terminating, ask another one"))
 				return
 			}

@@ -36,6 +36,7 @@ func TestClosedGateRefusesAndWaitsForWhoIsInside(t *testing.T) {
 	require.Equal(t, http.StatusServiceUnavailable, refused.Code)
 	require.Equal(t, "1", refused.Header().Get("Retry-After"))
 	require.Equal(t, protocol.CodeTerminating, refusalOf(t, refused).ErrorCode)
+	require.Equal(t, "close", refused.Header().Get("Connection"), "the next try is to reach another instance")
 
 	closed := make(chan error)
 	go func() { closed <- gate.Close(t.Context()) }()

@@ -89,15 +89,15 @@ func TestShardCountsAreChangedByFormsOnly(t *testing.T) {
 }
 
 // readSuite is what reads the ledgers of a consoled suite, and asks its coordinator.
-func (c *consoled) readSuite() *suite {
-	c.t.Helper()
-	one := c.coordinators[0]
+func (s *consoled) readSuite() *suite {
+	s.t.Helper()
+	one := s.coordinators[0]
 	asks, err := client.New(client.Options{CoordinatorURL: one.url()})
-	require.NoError(c.t, err)
-	c.t.Cleanup(func() { _ = asks.Close() })
+	require.NoError(s.t, err)
+	s.t.Cleanup(func() { _ = asks.Close() })
 	return &suite{
-		t: c.t, redis: c.audited.URL(), address: one.address, front: one.url(), admin: asks.Admin(),
-		ledgers: c.t.TempDir(), books: map[string]*growing{},
+		t: s.t, redis: s.audited.URL(), address: one.address, front: one.url(), admin: asks.Admin(),
+		ledgers: s.t.TempDir(), books: map[string]*growing{},
 	}
 }
 
