@@ -108,7 +108,8 @@ func TestSystemTellsOfPartsThatDoNotAnswer(t *testing.T) {
 	two.Process.Configuration[2].Value = "<i>ops</i>"
 	c.answers("GET /system", protocol.SystemResponse{Parts: []protocol.SystemPart{
 		running("gateway", "", "g-1"), running("coordinator", "http://c-0:8081", "c-1"), two,
-		{Service: "monitor", Address: new("http://m:8082"), Problem: new("cannot be <b>reached</b>; look whether it runs")}, {Service: "<b>next</b>"},
+		{Service: "monitor", Address: new("http://m:8082"), Problem: new("cannot be <b>reached</b>; look whether it runs")},
+		{Service: "<b>next</b>"},
 	}})
 	got := c.get(t, reader(), "/console/system")
 	for _, text := range []string{
