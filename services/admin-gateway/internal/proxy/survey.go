@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"sync"
 
+	"github.com/redis-stream-coordinator/rsc/libs/httpx"
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 	"github.com/redis-stream-coordinator/rsc/services/admin-gateway/internal/exchange"
 	"github.com/redis-stream-coordinator/rsc/services/admin-gateway/internal/route"
@@ -82,7 +83,7 @@ func (p *Proxy) ask(ctx context.Context, of surveyed, path string) (*protocol.Sy
 	if err != nil {
 		return nil, err
 	}
-	to := outgoing(route.Route{Method: http.MethodGet, Path: path}, nil, "", authorization).WithContext(ctx)
+	to := outgoing(route.Route{Method: http.MethodGet, Path: path}, nil, httpx.RequestID(ctx), authorization).WithContext(ctx)
 	to.URL.Scheme, to.URL.Host, to.Host = of.at.base.Scheme, of.at.base.Host, of.at.base.Host
 	answer, err := p.courier.transport.RoundTrip(to)
 	if err != nil {

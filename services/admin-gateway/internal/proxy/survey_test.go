@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/redis-stream-coordinator/rsc/libs/auth"
+	"github.com/redis-stream-coordinator/rsc/libs/httpx"
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 	"github.com/redis-stream-coordinator/rsc/services/admin-gateway/internal/exchange"
 	"github.com/redis-stream-coordinator/rsc/services/admin-gateway/internal/proxy"
@@ -30,7 +31,7 @@ func tells(service, instance string) http.HandlerFunc {
 func survey(t *testing.T, g *gateway) []protocol.SystemPart {
 	t.Helper()
 	asking := &exchange.Exchange{Principal: auth.Principal{Name: "ops", Roles: auth.Read}, Route: route.Route{Service: route.Gateway}}
-	return g.proxy.Survey(exchange.With(t.Context(), asking), described)
+	return g.proxy.Survey(exchange.With(httpx.WithRequestID(t.Context(), "r-1"), asking), described)
 }
 
 // monitoring, Console: System. Every instance is asked, not one of each service.
@@ -55,6 +56,7 @@ func TestASurveyAsksEveryInstance(t *testing.T) {
 	for audience, asked := range map[string]*upstream{auth.AudienceCoordinator: two, auth.AudienceMonitor: monitor, auth.AudienceWeb: console} {
 		request := asked.requests()[0]
 		require.Equal(t, "GET "+described, request.method+" "+request.target)
+		require.Equal(t, "r-1", request.header.Get(httpx.HeaderRequestID))
 		claims := g.claims(t, request, audience)
 		require.Equal(t, "ops", claims.Subject)
 		require.Equal(t, auth.Read, claims.Roles)
