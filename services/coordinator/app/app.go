@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
 
@@ -47,8 +48,9 @@ type App struct {
 
 	redis     redis.UniversalClient // nil when the settings use none
 	ownsRedis bool
-	keys      auth.Keys // nil when nobody can be verified
-	forget    func()    // ends the fetching of keys
+	postgres  *pgxpool.Pool // nil when the metadata is kept elsewhere
+	keys      auth.Keys     // nil when nobody can be verified
+	forget    func()        // ends the fetching of keys
 	gate      *httpx.Gate
 	loop      *loop.Loop
 	peers     *peers.Peers
@@ -61,7 +63,9 @@ type App struct {
 }
 
 // New returns a coordinator that answers through Handler but does not tick yet; see Start
-// and Run. A Redis that does not answer is no error: requests are refused until it does.
+// and Run. A Redis that does not answer is no error: requests are refused until it does. With
+// the metadata in PostgreSQL the schema is made or brought up to date before, and a server
+// that does not answer is waited for, up to 30 s or the end of ctx.
 // A gateway that does not give its keys yet is none either: who cannot be verified is
 // refused until it does. It fails with ErrSettings when the settings are not valid. After an
 // error there is nothing to close.
@@ -152,6 +156,9 @@ func (a *App) finish(ctx context.Context) error {
 func (a *App) disconnect(ctx context.Context) error {
 	a.forget()
 	a.tracing.Close(ctx)
+	if a.postgres != nil {
+		a.postgres.Close() // no call takes longer than storeTimeout
+	}
 	if !a.ownsRedis {
 		return nil
 	}

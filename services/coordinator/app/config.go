@@ -3,15 +3,18 @@ package app
 import (
 	"time"
 
+	"github.com/redis-stream-coordinator/rsc/libs/postgres"
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 	"github.com/redis-stream-coordinator/rsc/libs/settings"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/store/redisstore"
 )
 
-// The values of Store.Type.
+// The values of Store.Type. StoreJDBC is another name of StorePostgres.
 const (
-	StoreMemory = "memory"
-	StoreRedis  = "redis"
+	StoreMemory   = "memory"
+	StoreRedis    = "redis"
+	StorePostgres = "postgres"
+	StoreJDBC     = "jdbc"
 )
 
 // Config holds the settings of a coordinator. The usage tags are their documentation;
@@ -41,10 +44,17 @@ type API struct {
 
 // Store says where the metadata is kept.
 type Store struct {
-	Type      string     `koanf:"type" usage:"memory (lost when the process ends) or redis"`
+	Type      string     `koanf:"type" usage:"memory (lost when the process ends), redis or postgres (jdbc is the same)"`
 	KeyPrefix string     `koanf:"key-prefix" usage:"prefix of the coordinator's own Redis keys"`
 	Redis     RedisStore `koanf:"redis"`
+	Postgres  Postgres   `koanf:"postgres"`
 }
+
+// Postgres says where the database of the metadata is; it is read with store.type postgres.
+type Postgres = postgres.Settings
+
+// inPostgres tells whether the metadata is kept in PostgreSQL.
+func (s Store) inPostgres() bool { return s.Type == StorePostgres || s.Type == StoreJDBC }
 
 // RedisStore is what holds for the metadata in Redis only.
 type RedisStore struct {
@@ -97,7 +107,7 @@ func DefaultConfig() Config {
 func defaultStore() Store {
 	return Store{
 		Type: StoreRedis, KeyPrefix: protocol.DefaultKeyPrefix,
-		Redis: RedisStore{WaitReplicas: string(redisstore.WaitAuto)},
+		Redis: RedisStore{WaitReplicas: string(redisstore.WaitAuto)}, Postgres: postgres.DefaultSettings(),
 	}
 }
 

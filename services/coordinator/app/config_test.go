@@ -108,7 +108,7 @@ coordinator:
   listen: 8081
   shutdown-timeout: 0s
   api: {base-path: coord}
-  store: {type: jdbc, key-prefix: "a{b}", redis: {wait-replicas: always}}
+  store: {type: oracle, key-prefix: "a{b}", redis: {wait-replicas: always}}
   redis: {port: 0, database: -1, addresses: [db], pool-size: -1, tls-ca-file: /nowhere}
   coordination:
     rebalance-timeout: 1s

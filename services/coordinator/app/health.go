@@ -96,6 +96,9 @@ func (h *health) storeFault(ctx context.Context) *protocol.Error {
 	if err == nil {
 		return nil
 	}
+	if fault := h.postgresFault(err); fault != nil {
+		return fault
+	}
 	if fault, ok := errors.AsType[*protocol.Error](loop.Fault(err)); ok {
 		return fault
 	}

@@ -35,8 +35,12 @@ func (c Config) validateServer() error {
 
 func (c Config) validateStore() error {
 	var problems []error
-	if c.Store.Type != StoreMemory && c.Store.Type != StoreRedis {
-		problems = append(problems, fmt.Errorf("store.type is %q, it must be %s or %s", c.Store.Type, StoreMemory, StoreRedis))
+	switch {
+	case c.Store.inPostgres():
+		problems = append(problems, c.Store.Postgres.Validate("store.postgres"))
+	case c.Store.Type != StoreMemory && c.Store.Type != StoreRedis:
+		problems = append(problems, fmt.Errorf("store.type is %q, it must be %s, %s or %s",
+			c.Store.Type, StoreMemory, StoreRedis, StorePostgres))
 	}
 	if wait := redisstore.WaitReplicas(c.Store.Redis.WaitReplicas); wait != redisstore.WaitAuto && wait != redisstore.WaitOff {
 		problems = append(problems, fmt.Errorf("store.redis.wait-replicas is %q, it must be %s or %s",

@@ -51,9 +51,12 @@ func (a *App) connect(deps Deps) error {
 
 // openStore returns the store that the settings name.
 func (a *App) openStore(ctx context.Context) (store.Archive, error) {
-	if a.cfg.Store.Type == StoreMemory {
+	switch {
+	case a.cfg.Store.Type == StoreMemory:
 		a.log.Warn("metadata is kept in memory and lost when this process ends")
 		return memstore.New(memoryClock()), nil
+	case a.cfg.Store.inPostgres():
+		return a.openPostgres(ctx)
 	}
 	opened, err := redisstore.New(a.redis, redisstore.Options{
 		KeyPrefix: a.cfg.Store.KeyPrefix, LeaseWait: a.cfg.Coordination.StateMutex.acquireTimeout(),

@@ -21,6 +21,7 @@ reads which shard, and where producers write. Records never pass through it.
   coordinator --api-jwks-url http://gateway:8080/.well-known/jwks.json
   coordinator --dev                             alone, with a Redis on 127.0.0.1:6379
   coordinator --dev --store-type memory --provisioning-enabled=false
+  coordinator --store-type postgres             the metadata in PostgreSQL, see --store-postgres-host
   coordinator --config /etc/rsc.yaml --print-config
 
 Changes are taken through the admin gateway only: who has not the gateway's token is

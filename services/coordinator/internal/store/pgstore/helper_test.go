@@ -45,14 +45,21 @@ func loaded(t *testing.T, kept *pgstore.Store) store.Snapshot {
 	return snapshot
 }
 
-// unavailable requires that the store could not work, with one of the states.
-func unavailable(t *testing.T, err error, states ...string) *store.UnavailableError {
+// unavailable requires that the store could not work, for the reason that state names.
+func unavailable(t *testing.T, err error, state string) {
+	t.Helper()
+	_ = mayHaveWritten(t, err, state)
+}
+
+// mayHaveWritten requires that the store could not work, for the reason that state names, and
+// returns whether the request may have had its effect.
+func mayHaveWritten(t *testing.T, err error, state string) bool {
 	t.Helper()
 	var fault *store.UnavailableError
 	require.ErrorAs(t, err, &fault)
 	require.ErrorIs(t, err, store.ErrUnavailable)
-	require.Contains(t, states, fault.State, "%v", err)
-	return fault
+	require.Equal(t, state, fault.State, "%v", err)
+	return fault.Written
 }
 
 // together runs act n times at once and returns the errors.
