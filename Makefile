@@ -61,6 +61,18 @@ lint: ## golangci-lint over every module, then the numbers kept in CI
 generate: ## make generated files again: the gateway's copy of the API's document, the console's templates, dashboards, docs/metrics.md, docs/configuration.md
 	@go generate work
 
+.PHONY: licences
+licences: ## check the licence of every module, and list what is shipped in docs/licences.md
+	@go run ./tools/licences
+
+.PHONY: vulncheck
+vulncheck: ## look for known vulnerabilities; needs https://vuln.go.dev, or VULNDB=… of a mirror
+	@scripts/vulncheck
+
+.PHONY: sbom
+sbom: ## write a bill of materials (CycloneDX) for each program, into bin/sbom
+	@scripts/sbom
+
 .PHONY: fmt
 fmt: ## format all Go files
 	@"$$(scripts/golangci-lint)" fmt $(MODULES)
