@@ -26,7 +26,7 @@ func TestTheGroupPageChangesUnderTheReaderWithoutMoving(t *testing.T) {
 	w.text(`window.news = new Set(), window.before = document.querySelector("#shardmap").innerText`)
 	for _, piece := range []string{"head", "shardmap"} {
 		w.text(`new MutationObserver(() => window.news.add(document.querySelector("#` + piece + `").innerText))
-			.observe(document.querySelector("#` + piece + `"), { childList: true })`)
+			.observe(document.querySelector("#` + piece + `"), { childList: true, subtree: true })`)
 	}
 	w.until(`document.querySelector("#live").textContent === "live"`)
 	w.until(`window.news.size >= 8 && document.querySelector("#shardmap").innerText !== window.before`)

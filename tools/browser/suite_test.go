@@ -71,7 +71,7 @@ func startSuite(t *testing.T, flags ...string) *suite {
 	cmd := exec.Command(program, append([]string{
 		"--redis", s.redis.URL(), "--config", file, "--addr", "127.0.0.1:0", "--metrics-addr", "",
 	}, flags...)...)
-	cmd.Env = append(environment, "PATH="+os.Getenv("PATH"))
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH")}, environment...)
 	cmd.Stdout, cmd.Stderr = &said, &said
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() {

@@ -14,7 +14,8 @@
   const events = new EventSource(main.dataset.live);
   events.addEventListener("pieces", (event) => {
     const news = JSON.parse(event.data);
-    if (!watch.told && news.pieces.some((piece) => piece.id === "timeline" && told(piece.html))) watch.told = news.at;
+    const html = (piece) => piece.html ?? piece.rows.map((row) => row.html).join("");
+    if (!watch.told && news.pieces.some((piece) => piece.id === "timeline" && told(html(piece)))) watch.told = news.at;
     if (!watch.rounds.includes(news.at)) watch.rounds.push(news.at);
     if (watch.told) events.close();
   });
