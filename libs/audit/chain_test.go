@@ -113,3 +113,15 @@ func TestTheHashIsThatOfThisForm(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "8a7365d45ac49af1471e118874ad771ef509e5fdcb8cb5f14d320e5f32e69655", hash, "a change of the form breaks every chain that is there")
 }
+
+func TestATextIsQuotedAsARecordHasIt(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		text := string(rapid.SliceOf(rapid.Byte()).Draw(t, "text"))
+		quoted, err := audit.Quote(text)
+		require.NoError(t, err)
+		line, err := audit.Encode(protocol.AuditRecord{Principal: text})
+		require.NoError(t, err)
+		require.Contains(t, string(line), `,"principal":"`+quoted+`","roles":`)
+	})
+}

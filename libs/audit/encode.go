@@ -27,11 +27,30 @@ func Encode(record protocol.AuditRecord) ([]byte, error) {
 	if record.Roles == nil {
 		record.Roles = []string{}
 	}
+	line, err := escaped(record)
+	if err != nil {
+		return nil, fmt.Errorf("encode audit record: %w", err)
+	}
+	return line, nil
+}
+
+// Quote returns a text as it stands in what Encode makes of it, between the quotes, so that
+// a record can be looked for by what it says.
+func Quote(text string) (string, error) {
+	line, err := escaped(text)
+	if err != nil {
+		return "", fmt.Errorf("encode text of an audit record: %w", err)
+	}
+	return string(line[1 : len(line)-1]), nil
+}
+
+// escaped returns a value as JSON with the printable characters of ASCII only.
+func escaped(value any) ([]byte, error) {
 	var plain bytes.Buffer
 	encoder := json.NewEncoder(&plain)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(record); err != nil {
-		return nil, fmt.Errorf("encode audit record: %w", err)
+	if err := encoder.Encode(value); err != nil {
+		return nil, err
 	}
 	// Beyond ASCII a JSON text has characters in its strings only.
 	line := make([]byte, 0, plain.Len())

@@ -57,6 +57,7 @@ type App struct {
 	clients   *address.Resolver
 	shared    *login.RedisRevocations // nil where they are this process's own
 	auditor   *audit.Auditor
+	recorded  *audit.Postgres // the audit's sink, nil where it is another one
 	proxy     *proxy.Proxy
 	tracing   *tracing.Tracing
 	registry  *prometheus.Registry
@@ -66,9 +67,10 @@ type App struct {
 	permissions *redisx.Permissions // of the Redis user; nil without Redis
 }
 
-// New returns a gateway that answers through Handler. A Redis or a coordinator that does not
-// answer is no error: what needs it is refused until it does. It fails with ErrSettings when
-// the settings are not valid. After an error there is nothing to close.
+// New returns a gateway that answers through Handler. A Redis, a PostgreSQL or a coordinator
+// that does not answer is no error: what needs it is refused until it does. It fails with
+// ErrSettings when the settings are not valid, and where the audit's tables in PostgreSQL are
+// a newer gateway's or cannot be made. After an error there is nothing to close.
 func New(ctx context.Context, cfg Config, deps Deps) (*App, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrSettings, err)
@@ -151,6 +153,9 @@ func (a *App) Close(ctx context.Context) error {
 	if a.auditor != nil {
 		errs = append(errs, a.auditor.Close(ctx))
 	}
+	if a.recorded != nil {
+		a.recorded.Close()
+	}
 	if a.proxy != nil {
 		a.proxy.Close()
 	}
@@ -174,7 +179,7 @@ func (a *App) warn() {
 		}
 	}
 	if a.cfg.Audit.Sink == SinkLog {
-		a.log.Info("the audit goes to standard output and cannot be queried; audit.sink redis keeps it")
+		a.log.Info("the audit goes to standard output and cannot be queried; audit.sink redis or postgres keeps it")
 	}
 }
 

@@ -4,16 +4,22 @@ import (
 	"time"
 
 	"github.com/redis-stream-coordinator/rsc/libs/config"
+	"github.com/redis-stream-coordinator/rsc/libs/postgres"
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 	"github.com/redis-stream-coordinator/rsc/libs/settings"
 )
 
-// The values of api.rate-limit.store and audit.sink.
+// The values of api.rate-limit.store.
 const (
 	StoreLocal = "local"
 	StoreRedis = "redis"
-	SinkLog    = "log"
-	SinkRedis  = "redis"
+)
+
+// The values of audit.sink.
+const (
+	SinkLog      = "log"
+	SinkRedis    = "redis"
+	SinkPostgres = "postgres"
 )
 
 // The values of audit.on-failure.
@@ -85,10 +91,11 @@ type RateLimit struct {
 
 // Audit says where the audit goes.
 type Audit struct {
-	Sink       string `koanf:"sink" usage:"log (one JSON line a record on standard output, cannot be queried) or redis"`
-	OnFailure  string `koanf:"on-failure" usage:"refuse lets no mutation through that cannot be recorded, buffer keeps records in memory until the sink is back"`
-	Buffer     int    `koanf:"buffer" usage:"most records in memory; beyond them mutations are refused"`
-	MaxRecords int    `koanf:"max-records" usage:"about how many records Redis keeps, of all groups and of each one"`
+	Sink       string            `koanf:"sink" usage:"log (one JSON line a record on standard output, cannot be queried), redis, or postgres, which keeps all records"`
+	OnFailure  string            `koanf:"on-failure" usage:"refuse lets no mutation through that cannot be recorded, buffer keeps records in memory until the sink is back"`
+	Buffer     int               `koanf:"buffer" usage:"most records in memory; beyond them mutations are refused"`
+	MaxRecords int               `koanf:"max-records" usage:"about how many records Redis keeps, of all groups and of each one"`
+	Postgres   postgres.Settings `koanf:"postgres"`
 }
 
 // Store is the gateway's part of store.*.
@@ -107,7 +114,7 @@ func DefaultConfig() Config {
 			BasePath: protocol.BasePath, TokenTTL: 7 * 24 * time.Hour, AdminUsername: "admin", LegacyRetry: true, SecureCookies: true,
 			RateLimit: RateLimit{Enabled: true, Window: time.Minute, MaxRequests: 60, Store: StoreLocal},
 		},
-		Audit:     Audit{Sink: SinkLog, OnFailure: OnFailureRefuse, Buffer: 1000, MaxRecords: 100_000},
+		Audit:     Audit{Sink: SinkLog, OnFailure: OnFailureRefuse, Buffer: 1000, MaxRecords: 100_000, Postgres: postgres.DefaultSettings()},
 		Store:     Store{KeyPrefix: protocol.DefaultKeyPrefix},
 		Redis:     settings.Redis{Host: "127.0.0.1", Port: 6379},
 		Telemetry: settings.DefaultTelemetry(),

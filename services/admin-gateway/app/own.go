@@ -58,7 +58,7 @@ func (a *App) jwks(answers httpx.Answers) http.Handler {
 }
 
 // ready tells whether the gateway should get requests: not while it ends, and not without
-// the Redis that audit and limits need.
+// the Redis or the PostgreSQL that audit and limits need.
 func (a *App) ready(answers httpx.Answers) http.Handler {
 	well := up(answers)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -66,15 +66,9 @@ func (a *App) ready(answers httpx.Answers) http.Handler {
 			answers.Error(w, r, protocol.Errorf(protocol.CodeTerminating, "this gateway is terminating"))
 			return
 		}
-		if a.redis != nil {
-			ctx, cancel := context.WithTimeout(r.Context(), probeTimeout)
-			defer cancel()
-			if err := a.redis.Ping(ctx).Err(); err != nil {
-				answers.Error(w, r, protocol.Errorf(protocol.CodeStoreUnavailable, "Redis does not answer (%s)", redisx.StateOf(err)).Because(err))
-				return
-			}
-			if a.permissions.Unready(ctx) != "" { // strangers may ask, so the log says what it is
-				answers.Error(w, r, protocol.Errorf(protocol.CodeStoreUnavailable, "Redis refuses commands that this gateway needs (NOPERM); its log names them"))
+		for _, look := range []func(context.Context) error{a.readyRedis, a.readyAudit} {
+			if err := look(r.Context()); err != nil {
+				answers.Error(w, r, err)
 				return
 			}
 		}
@@ -84,6 +78,36 @@ func (a *App) ready(answers httpx.Answers) http.Handler {
 		}
 		well.ServeHTTP(w, r)
 	})
+}
+
+// readyRedis returns what is wrong with Redis, for strangers to read.
+func (a *App) readyRedis(ctx context.Context) error {
+	if a.redis == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	if err := a.redis.Ping(ctx).Err(); err != nil {
+		return protocol.Errorf(protocol.CodeStoreUnavailable, "Redis does not answer (%s)", redisx.StateOf(err)).Because(err)
+	}
+	if a.permissions.Unready(ctx) != "" { // strangers may ask, so the log says what it is
+		return protocol.Errorf(protocol.CodeStoreUnavailable, "Redis refuses commands that this gateway needs (NOPERM); its log names them")
+	}
+	return nil
+}
+
+// readyAudit returns what is wrong with the audit in PostgreSQL, for strangers to read.
+func (a *App) readyAudit(ctx context.Context) error {
+	if a.recorded == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	if state, err := a.recorded.Ready(ctx); err != nil {
+		return protocol.Errorf(protocol.CodeStoreUnavailable, "the audit cannot be written to PostgreSQL (%s); audit.postgres, and this gateway's log, say more",
+			state).Because(err)
+	}
+	return nil
 }
 
 // up answers as long as requests are answered at all.

@@ -104,8 +104,12 @@ func (l RateLimit) validate() error {
 
 func (a Audit) validate() error {
 	problems := []error{atLeastOne("audit.buffer", a.Buffer), atLeastOne("audit.max-records", a.MaxRecords)}
-	if a.Sink != SinkLog && a.Sink != SinkRedis {
-		problems = append(problems, fmt.Errorf("audit.sink is %q, it must be %s or %s", a.Sink, SinkLog, SinkRedis))
+	switch a.Sink {
+	case SinkLog, SinkRedis:
+	case SinkPostgres:
+		problems = append(problems, a.Postgres.Validate("audit.postgres"))
+	default:
+		problems = append(problems, fmt.Errorf("audit.sink is %q, it must be %s, %s or %s", a.Sink, SinkLog, SinkRedis, SinkPostgres))
 	}
 	if a.OnFailure != OnFailureRefuse && a.OnFailure != OnFailureBuffer {
 		problems = append(problems, fmt.Errorf("audit.on-failure is %q, it must be %s or %s", a.OnFailure, OnFailureRefuse, OnFailureBuffer))

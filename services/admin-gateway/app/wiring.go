@@ -43,7 +43,9 @@ func (a *App) wire(ctx context.Context, deps Deps) error {
 	if a.proxy, err = a.upstreams(answers); err != nil {
 		return err
 	}
-	a.auditor = a.audits(deps)
+	if a.auditor, err = a.audits(ctx, deps); err != nil {
+		return err
+	}
 	most := a.cfg.Gateway.MaxInFlight
 	own, err := a.own(logins, answers)
 	if err != nil {
@@ -126,17 +128,26 @@ func (a *App) upstreams(answers httpx.Answers) (*proxy.Proxy, error) {
 	return made, nil
 }
 
-func (a *App) audits(deps Deps) *audit.Auditor {
+func (a *App) audits(ctx context.Context, deps Deps) (*audit.Auditor, error) {
 	config := audit.Config{
 		GatewayID: a.id, OnFailure: audit.OnFailure(a.cfg.Audit.OnFailure), Buffer: a.cfg.Audit.Buffer, Timeout: auditTimeout,
 	}
-	if a.cfg.Audit.Sink == SinkLog {
-		return audit.New(config, audit.NewLog(deps.AuditOut, a.id), nil, clock.Now, a.log)
+	switch a.cfg.Audit.Sink {
+	case SinkLog:
+		return audit.New(config, audit.NewLog(deps.AuditOut, a.id), nil, clock.Now, a.log), nil
+	case SinkPostgres:
+		sink, err := audit.OpenPostgres(ctx, a.cfg.Audit.Postgres, a.log)
+		if err != nil {
+			return nil, fmt.Errorf("audit.sink %s: %w", SinkPostgres, err)
+		}
+		a.recorded = sink
+		return audit.New(config, sink, sink, clock.Now, a.log), nil
+	default:
+		sink := audit.NewRedis(a.redis, audit.RedisConfig{
+			KeyPrefix: a.cfg.Store.KeyPrefix, GatewayID: a.id, Cap: int64(a.cfg.Audit.MaxRecords),
+		}, a.log)
+		return audit.New(config, sink, sink, clock.Now, a.log), nil
 	}
-	sink := audit.NewRedis(a.redis, audit.RedisConfig{
-		KeyPrefix: a.cfg.Store.KeyPrefix, GatewayID: a.id, Cap: int64(a.cfg.Audit.MaxRecords),
-	}, a.log)
-	return audit.New(config, sink, sink, clock.Now, a.log)
 }
 
 func (a *App) limiter() *ratelimit.Limiter {

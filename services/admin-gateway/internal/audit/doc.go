@@ -3,7 +3,7 @@
 // outcome alone for what was refused before.
 //
 //	record     what a record holds; never a password, a token or a body
-//	Sink       where records go: Log or Redis; each keeps a hash chain
+//	Sink       where records go: Log, Redis or Postgres; each keeps a hash chain
 //	outbox     what happens while the sink is away: refuse, or buffer within a bound
 //	Auditor    the stages Surround and Intend, and the handler of GET /audit
 //

@@ -35,7 +35,7 @@ func (a *Auditor) page(r *http.Request) (protocol.AuditResponse, error) {
 	}
 	if a.reader == nil {
 		return protocol.AuditResponse{}, protocol.Errorf(protocol.CodeRedisNotConfigured,
-			"the audit goes to the log, which cannot be asked; audit.sink redis can")
+			"the audit goes to the log, which cannot be asked; audit.sink redis or postgres can")
 	}
 	page, err := a.reader.Page(r.Context(), query)
 	if _, refused := errors.AsType[*protocol.Error](err); err != nil && !refused {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -19,15 +18,9 @@ import (
 const (
 	// redisChain names the one chain of a Redis sink.
 	redisChain = "redis"
-	// maxConflicts bounds how often a record meets another gateway's that came first. Each
-	// time one of them gets on, so it is not reached by gateways that only write a lot.
-	maxConflicts = 1000
 	// rememberLast is for how long a record that may have been written is known again.
 	rememberLast = 24 * time.Hour
 )
-
-// errConflicts comes when other gateways were first maxConflicts times.
-var errConflicts = errors.New("other gateways append all the time")
 
 //go:embed lua/append.lua
 var appendSource string
@@ -53,8 +46,7 @@ type Redis struct {
 	cap             int64
 	log             *slog.Logger
 	appendScript    *redis.Script
-	mu              sync.Mutex
-	head            protocol.AuditHead // as last seen
+	tail            *tail
 }
 
 // RedisConfig is what a Redis sink needs to know.
@@ -73,13 +65,15 @@ func NewRedis(rdb redis.UniversalClient, config RedisConfig, log *slog.Logger) *
 	return &Redis{
 		rdb: rdb, stream: stream, headKey: stream + ":head:{" + stream + "}", lastPrefix: stream + ":last:{" + stream + "}:",
 		keyPrefix: config.KeyPrefix, gatewayID: config.GatewayID, cap: config.Cap, log: httpx.Logger(log),
-		appendScript: redis.NewScript(appendSource), head: protocol.AuditHead{Chain: redisChain},
+		appendScript: redis.NewScript(appendSource), tail: newTail(redisChain),
 	}
 }
 
 // Append implements Sink.
 func (s *Redis) Append(ctx context.Context, record protocol.AuditRecord) error {
-	line, err := s.chain(ctx, record)
+	line, err := s.tail.append(record, func(before, next protocol.AuditHead, line []byte) (bool, int64, string, error) {
+		return s.put(ctx, before, next, line)
+	})
 	if err != nil {
 		return fmt.Errorf("append to the audit in Redis: %w", err)
 	}
@@ -90,50 +84,25 @@ func (s *Redis) Append(ctx context.Context, record protocol.AuditRecord) error {
 	return nil
 }
 
-// chain writes a record to the global stream and returns it as it is written there.
-func (s *Redis) chain(ctx context.Context, record protocol.AuditRecord) ([]byte, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for range maxConflicts {
-		chained, next, err := audit.Chain(s.head, record)
-		if err != nil {
-			return nil, err
-		}
-		line, err := audit.Encode(chained)
-		if err != nil {
-			return nil, err
-		}
-		written, seen, err := s.tryAppend(ctx, next, line)
-		if err != nil {
-			return nil, err // the head stays, so that the same record is known again
-		}
-		s.head = seen
-		if written {
-			return line, nil
-		}
-	}
-	return nil, errConflicts
-}
-
-// tryAppend writes a line if the head is still the one before it. It returns the head that
-// there is then.
-func (s *Redis) tryAppend(ctx context.Context, next protocol.AuditHead, line []byte) (bool, protocol.AuditHead, error) {
+// put writes a line if the head is still the one before it. It returns the head that there is
+// then.
+func (s *Redis) put(ctx context.Context, before, next protocol.AuditHead, line []byte) (bool, int64, string, error) {
 	keys := []string{s.stream, s.headKey, s.lastPrefix + s.gatewayID}
 	answer, err := s.appendScript.Run(ctx, s.rdb, keys,
-		s.head.Sequence, s.head.Hash, next.Sequence, next.Hash, line, s.cap, rememberLast.Milliseconds()).Slice()
+		before.Sequence, before.Hash, next.Sequence, next.Hash, line, s.cap, rememberLast.Milliseconds()).Slice()
 	if err != nil {
-		return false, s.head, err
+		return false, 0, "", err
 	}
 	if len(answer) != 3 {
-		return false, s.head, fmt.Errorf("the script answers %d values", len(answer))
+		return false, 0, "", fmt.Errorf("the script answers %d values", len(answer))
 	}
 	written, isCount := answer[0].(int64)
 	sequence, isNumber := answer[1].(int64)
 	hash, isText := answer[2].(string)
 	if !isCount || !isNumber || !isText {
-		return false, s.head, errors.New("the script answers values of other types")
+		return false, 0, "", errors.New("the script answers values of other types")
 	}
-	return written == 1, protocol.AuditHead{Chain: redisChain, Sequence: sequence, Hash: hash}, nil
+	return written == 1, sequence, hash, nil
 }
 
 // copy writes a line to the stream of its group, or of its stream.

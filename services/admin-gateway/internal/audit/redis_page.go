@@ -153,7 +153,12 @@ func recordOf(entry redis.XMessage) protocol.AuditRecord {
 		sequence, _ := strconv.ParseInt(number, 10, 64)
 		record = protocol.AuditRecord{Chain: redisChain, Sequence: sequence}
 	}
-	// The sink writes neither as null; the answer's shape holds for what others write too.
+	return shaped(record)
+}
+
+// shaped returns a record in the shape of an answer also where somebody else has written it:
+// the sinks write neither as null.
+func shaped(record protocol.AuditRecord) protocol.AuditRecord {
 	if record.Requested == nil {
 		record.Requested = map[string]string{}
 	}
