@@ -93,8 +93,9 @@ func NewSystem(known Known, now time.Time, root string) System {
 	if !known.Monitor.Kept {
 		page.Live = withQuery(root+"/live", "page", "system")
 	}
-	gateway := partLine("Gateway", known.Gateway.Why, known.Gateway.Kept)
-	page.Parts = []PartLine{gateway, {Name: "Console", State: "answers", Tone: "good"}}
+	if gateway := known.Gateway; gateway.Answer == nil {
+		page.Parts = append(page.Parts, partLine("Gateway", gateway.Why, gateway.Kept))
+	}
 	page.Parts = append(page.Parts, coordinatorLines(known.Health)...)
 	page.Protocols, page.NoProtocols = protocolLines(known.Compatibility)
 	return page.withParts(known)

@@ -79,7 +79,7 @@ func TestSystemSaysHowEachPartIs(t *testing.T) {
 	require.Equal(t, http.StatusOK, got.status)
 	for _, text := range []string{
 		"answered by c-1", "Round 1\u202f234", "2 groups seen", "every 2.5 s", "for 1 min 30 s", "has P1D for it", "current", "deprecated", "go1.26",
-		"redis_stream_coord_build_info", "<td><code>http://c-0:8081</code></td>", "host-c-1", "2026-01-02 03:04:05 UTC",
+		"redis_stream_coord_build_info", "<code>http://c-0:8081</code></td>", "host-c-1", "2026-01-02 03:04:05 UTC",
 		"<summary>Coordinator host-c-1 ", "3 settings", "<code>listen</code>", "<code>:8081</code>", "secret, not shown", "not set",
 	} {
 		require.Contains(t, got.body, text)
