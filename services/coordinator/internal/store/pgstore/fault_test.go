@@ -2,6 +2,7 @@ package pgstore_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -221,4 +222,39 @@ func TestTheFunctionsRefuseAnotherIsolationThanReadCommitted(t *testing.T) {
 		require.ErrorContains(t, err, "not in "+isolation)
 		require.NoError(t, work.Rollback(t.Context()))
 	}
+}
+
+// Field case F21: all connections lead to a server that takes no writes any more, and the next
+// call reaches the one that does.
+func TestAfterAFailoverTheOtherServerIsAsked(t *testing.T) {
+	t.Parallel()
+	old, fresh := postgresproc.Start(t), postgresproc.Start(t)
+	url := old.Database(t)
+	migrated(t, url).Close()
+	old.Stop()
+	fresh.Stop()
+	fresh.Restore(t, old.Backup(t))
+	old.Restart()
+	fresh.Restart()
+
+	both := strings.Replace(url, old.Addr(), old.Addr()+","+fresh.Addr(), 1) + "&target_session_attrs=read-write"
+	pool := open(t, both)
+	kept := newStore(t, pool, pgstore.Options{})
+	for _, err := range together(6, func(int) error { return pool.Ping(t.Context()) }) {
+		require.NoError(t, err)
+	}
+	version := created(t, kept)
+	before := loaded(t, kept).Identity
+	_, err := open(t, old.Admin(url)).Exec(t.Context(), "ALTER SYSTEM SET default_transaction_read_only = on")
+	require.NoError(t, err)
+	_, err = open(t, old.Admin(url)).Exec(t.Context(), "SELECT pg_reload_conf()")
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { // until the sessions know
+		_, err := kept.Load(t.Context(), orders(), store.Version{})
+		return errors.Is(err, store.ErrNotFound)
+	}, time.Minute, time.Millisecond, "what the other one lacks was lost")
+	_, err = kept.Commit(t.Context(), next(version))
+	require.ErrorIs(t, err, store.ErrNotFound)
+	created(t, kept)
+	require.NotEqual(t, before, loaded(t, kept).Identity)
 }
