@@ -85,10 +85,8 @@ func leafSchema(of reflect.Type) schema {
 	case reflect.TypeFor[[]string]():
 		return schema{"type": "array", "items": schema{"type": "string"}}
 	}
-	types := map[reflect.Kind]string{
-		reflect.Bool: "boolean", reflect.String: "string", reflect.Float64: "number", reflect.Int: "integer",
-	}
-	if name, known := types[of.Kind()]; known {
+	types := map[string]string{"bool": "boolean", "string": "string", "float64": "number", "int": "integer"}
+	if name, known := types[of.Kind().String()]; known {
 		return schema{"type": name}
 	}
 	return nil

@@ -27,8 +27,10 @@ func podsAreRestricted(t *testing.T, objects charttest.Objects) {
 		pod := deployment.Spec.Template.Spec
 		require.False(t, pod.HostNetwork || pod.HostPID || pod.HostIPC)
 		require.True(t, *pod.SecurityContext.RunAsNonRoot)
-		require.Positive(t, *pod.SecurityContext.RunAsUser)
-		require.Positive(t, *pod.SecurityContext.RunAsGroup)
+		if user := pod.SecurityContext.RunAsUser; user != nil {
+			require.Positive(t, *user)
+			require.Equal(t, []int64{*user, *user}, []int64{*pod.SecurityContext.RunAsGroup, *pod.SecurityContext.FSGroup})
+		}
 		require.Equal(t, core.SeccompProfileTypeRuntimeDefault, pod.SecurityContext.SeccompProfile.Type)
 		require.Empty(t, pod.SecurityContext.Sysctls)
 		for _, volume := range pod.Volumes {

@@ -151,6 +151,11 @@ func servicesLeadToContainers(t *testing.T, objects charttest.Objects) {
 			require.Len(t, service.Spec.Ports, 1)
 			port := service.Spec.Ports[0]
 			require.Equal(t, ports[port.TargetPort.String()], port.Port, service.Name)
+			want := "http"
+			if strings.HasSuffix(service.Name, "-metrics") {
+				want = "metrics"
+			}
+			require.Equal(t, []string{want, want}, []string{port.Name, port.TargetPort.String()}, service.Name)
 		}
 	}
 }

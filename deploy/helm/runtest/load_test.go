@@ -48,9 +48,6 @@ func TestEveryServiceTakesWhatItsPodGets(t *testing.T) {
 	t.Parallel()
 	outside := outsiders(t)
 	for name, values := range charttest.Sets(t) {
-		if name == "postgres" || name == "existing-secrets" {
-			continue
-		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			objects := charttest.Render(t, values, nil)
@@ -123,6 +120,8 @@ func TestWhereTheDataIsArrives(t *testing.T) {
 	require.FileExists(t, sentinel.TLSCAFile)
 
 	require.Equal(t, "rediss://suite:canary-redis-url@redis.example.com:6390/2", read("redis-url").Redis.URL.Reveal())
+
+	require.Equal(t, outside["redis/url"], read("existing-secrets").Redis.URL.Reveal())
 
 	users := schedule(t, charttest.Render(t, sets["users"], nil), "gateway", outside)
 	gateways := load(t, users, gateway.DefaultConfig(), gateway.OtherSections())

@@ -17,6 +17,7 @@ import (
 	"github.com/redis-stream-coordinator/rsc/libs/client"
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 	"github.com/redis-stream-coordinator/rsc/libs/testkit/freeport"
+	"github.com/redis-stream-coordinator/rsc/libs/testkit/postgresproc"
 	"github.com/redis-stream-coordinator/rsc/libs/testkit/redisproc"
 	gateway "github.com/redis-stream-coordinator/rsc/services/admin-gateway/app"
 	coordinator "github.com/redis-stream-coordinator/rsc/services/coordinator/app"
@@ -78,79 +79,118 @@ func get(t *testing.T, url string) (status int, body string) {
 	return answer.StatusCode, string(text)
 }
 
+// installation is a suite that runs on this machine.
+type installation struct {
+	objects charttest.Objects
+	// free are the ports on this machine by those of the pods.
+	free map[string]string
+	pods map[string]pod
+	// base is the URL of the gateway.
+	base string
+	// admin is logged in as the first user.
+	admin *client.Admin
+}
+
+// install starts all four parts with what the chart renders of values, on a Redis of their own,
+// until the test ends.
+func install(t *testing.T, values string) installation {
+	t.Helper()
+	host, port, err := net.SplitHostPort(redisproc.Start(t).Addr())
+	require.NoError(t, err)
+	t.Cleanup(http.DefaultClient.CloseIdleConnections)
+	text := fmt.Sprintf("redis: {host: %q, port: %s}\n%s", host, port, values)
+	free, replace := addresses(t)
+	i := installation{
+		objects: charttest.Render(t, charttest.Values(t, text), nil), free: free, pods: map[string]pod{}, base: "http://127.0.0.1:" + free["8080"],
+	}
+	for _, part := range []string{"gateway", "coordinator", "monitor", "web"} {
+		i.pods[part] = schedule(t, i.objects, part, nil, replace...)
+	}
+	makeFirstUser(t, i.pods["gateway"])
+	gateways, err := gateway.New(t.Context(), load(t, i.pods["gateway"], gateway.DefaultConfig(), gateway.OtherSections()), gateway.Deps{})
+	require.NoError(t, err)
+	start(t, gateways)
+	coordinators, err := coordinator.New(t.Context(), load(t, i.pods["coordinator"], coordinator.DefaultConfig(), coordinator.OtherSections()), coordinator.Deps{})
+	require.NoError(t, err)
+	start(t, coordinators)
+	monitors, err := monitor.New(t.Context(), load(t, i.pods["monitor"], monitor.DefaultConfig(), monitor.OtherSections()), monitor.Deps{})
+	require.NoError(t, err)
+	start(t, monitors)
+	consoles, err := web.New(t.Context(), load(t, i.pods["web"], web.DefaultConfig(), web.OtherSections()), web.Deps{})
+	require.NoError(t, err)
+	start(t, consoles)
+
+	secret := charttest.Named[*core.Secret](t, i.objects, "rel-rsc-gateway")
+	made, err := client.New(client.Options{
+		CoordinatorURL: i.base, Login: &client.Login{Username: "admin", Password: string(secret.Data["admin-password"])},
+	})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, made.Close()) })
+	i.admin = made.Admin()
+	return i
+}
+
+// answers waits until a URL answers with a status of 200, and returns the body.
+func answers(t *testing.T, url string) (body string) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		var status int
+		status, body = get(t, url)
+		return status == http.StatusOK
+	}, patience, 20*time.Millisecond, url)
+	return body
+}
+
+// create makes a stream. The coordinator fetches the gateway's keys when it needs them, so the
+// first try may come too early.
+func (i installation) create(t *testing.T, stream string) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		_, err := i.admin.CreateStream(t.Context(), stream, protocol.CreateStreamRequest{RequestedBy: "chart"})
+		return err == nil || strings.Contains(err.Error(), "ALREADY_EXISTS")
+	}, patience, 50*time.Millisecond)
+	streams, err := i.admin.Streams(t.Context())
+	require.NoError(t, err)
+	require.Len(t, streams, 1)
+	require.Equal(t, stream, streams[0].StreamPrefix)
+}
+
 // An installation with nothing but the address of a Redis: all parts become ready at the
 // probes of their pods, the generated password logs in, a stream is made through the gateway,
 // members without a token are refused, the console and the metrics answer.
 func TestTheMinimalInstallationRuns(t *testing.T) {
 	t.Parallel()
-	redis := redisproc.Start(t)
-	host, port, err := net.SplitHostPort(redis.Addr())
-	require.NoError(t, err)
-	objects := charttest.Render(t, charttest.Values(t, fmt.Sprintf(`
-redis: {host: %q, port: %s}
-monitoring: {serviceMonitor: {enabled: true}}
-`, host, port)), nil)
-	free, replace := addresses(t)
-	t.Cleanup(http.DefaultClient.CloseIdleConnections)
-
-	at := schedule(t, objects, "gateway", nil, replace...)
-	makeFirstUser(t, at)
-	gateways, err := gateway.New(t.Context(), load(t, at, gateway.DefaultConfig(), gateway.OtherSections()), gateway.Deps{})
-	require.NoError(t, err)
-	start(t, gateways)
-	pods := map[string]pod{"gateway": at}
-
-	pods["coordinator"] = schedule(t, objects, "coordinator", nil, replace...)
-	coordinators, err := coordinator.New(t.Context(), load(t, pods["coordinator"], coordinator.DefaultConfig(), coordinator.OtherSections()), coordinator.Deps{})
-	require.NoError(t, err)
-	start(t, coordinators)
-
-	pods["monitor"] = schedule(t, objects, "monitor", nil, replace...)
-	monitors, err := monitor.New(t.Context(), load(t, pods["monitor"], monitor.DefaultConfig(), monitor.OtherSections()), monitor.Deps{})
-	require.NoError(t, err)
-	start(t, monitors)
-
-	pods["web"] = schedule(t, objects, "web", nil, replace...)
-	consoles, err := web.New(t.Context(), load(t, pods["web"], web.DefaultConfig(), web.OtherSections()), web.Deps{})
-	require.NoError(t, err)
-	start(t, consoles)
-
-	for part, p := range pods {
+	i := install(t, "")
+	for part, p := range i.pods {
 		container := p.spec.Containers[0]
 		number := map[string]string{}
 		for _, named := range container.Ports {
-			number[named.Name] = free[fmt.Sprint(named.ContainerPort)]
+			number[named.Name] = i.free[fmt.Sprint(named.ContainerPort)]
 		}
 		for _, probe := range []*core.Probe{container.StartupProbe, container.LivenessProbe, container.ReadinessProbe} {
-			url := "http://127.0.0.1:" + number[probe.HTTPGet.Port.String()] + probe.HTTPGet.Path
-			require.Eventually(t, func() bool { status, _ := get(t, url); return status == http.StatusOK }, patience, 20*time.Millisecond, "%s %s", part, probe.HTTPGet.Path)
+			answers(t, "http://127.0.0.1:"+number[probe.HTTPGet.Port.String()]+probe.HTTPGet.Path)
 		}
-		status, body := get(t, "http://127.0.0.1:"+number["metrics"]+"/metrics")
-		require.Equal(t, http.StatusOK, status, part)
-		require.Contains(t, body, "redis_stream_coord_", part)
+		require.Contains(t, answers(t, "http://127.0.0.1:"+number["metrics"]+"/metrics"), "redis_stream_coord_", part)
 	}
+	i.create(t, "orders")
 
-	secret := charttest.Named[*core.Secret](t, objects, "rel-rsc-gateway")
-	base := "http://127.0.0.1:" + free["8080"]
-	made, err := client.New(client.Options{
-		CoordinatorURL: base, Login: &client.Login{Username: "admin", Password: string(secret.Data["admin-password"])},
-	})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, made.Close()) })
-	require.Eventually(t, func() bool {
-		// The coordinator fetches the gateway's keys when it needs them.
-		_, err := made.Admin().CreateStream(t.Context(), "orders", protocol.CreateStreamRequest{RequestedBy: "chart"})
-		return err == nil || strings.Contains(err.Error(), "ALREADY_EXISTS")
-	}, patience, 50*time.Millisecond)
-	streams, err := made.Admin().Streams(t.Context())
-	require.NoError(t, err)
-	require.Len(t, streams, 1)
+	const routing = "/coord/v1/streams/orders/groups/orders/producer-routing"
+	for _, base := range []string{i.base, "http://127.0.0.1:" + i.free["8081"]} {
+		status, body := get(t, base+routing)
+		require.Equal(t, http.StatusUnauthorized, status, body)
+	}
+	require.Contains(t, answers(t, i.base+"/console/login"), "password")
+}
 
-	status, body := get(t, base+"/coord/v1/streams/orders/groups/orders/producer-routing")
-	require.Equal(t, http.StatusUnauthorized, status, body)
-	status, body = get(t, "http://127.0.0.1:"+free["8081"]+"/coord/v1/streams/orders/groups/orders/producer-routing")
-	require.Equal(t, http.StatusUnauthorized, status, body)
-	status, body = get(t, base+"/console/login")
-	require.Equal(t, http.StatusOK, status, body)
-	require.Contains(t, body, "password")
+// The same with the metadata in PostgreSQL, whose password is a file of the coordinators' pods.
+func TestAnInstallationWithPostgreSQLRuns(t *testing.T) {
+	t.Parallel()
+	url := postgresproc.Start(t).Database(t)
+	i := install(t, fmt.Sprintf("store: {type: postgres, postgres: {url: %q}}", url))
+	answers(t, "http://127.0.0.1:"+i.free["8081"]+"/readyz")
+	i.create(t, "orders")
+	health, err := i.admin.Health(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, protocol.HealthUp, health.Status, health.Problems)
+	require.NotContains(t, strings.Join(i.pods["monitor"].environ, " "), "POSTGRES", "the database is the coordinators' alone")
 }

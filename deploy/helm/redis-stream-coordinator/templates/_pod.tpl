@@ -23,9 +23,11 @@ tolerations: {{- toYaml . | nindent 2 }}
 {{- include "rsc.spread" . }}
 securityContext:
   runAsNonRoot: true
-  runAsUser: 65532
-  runAsGroup: 65532
-  fsGroup: 65532
+  {{- with int $chart.runAsUser }}
+  runAsUser: {{ . }}
+  runAsGroup: {{ . }}
+  fsGroup: {{ . }}
+  {{- end }}
   seccompProfile: {type: RuntimeDefault}
 {{- if $firstUser }}
 initContainers:
