@@ -94,9 +94,8 @@ func through(t *testing.T, c *cutter, url, server string) (*pgstore.Store, store
 	return kept, done.Version
 }
 
-func TestACommitWhoseAnswerWasLostIsAnsweredWhenItIsAskedAgain(t *testing.T) {
-	t.Parallel()
-	server := postgresproc.Start(t)
+func commitCut(t *testing.T, server *postgresproc.Server) {
+	t.Helper()
 	url := server.Database(t)
 	direct := migrated(t, url)
 	cut := startCutter(t, server.Addr())
@@ -137,9 +136,8 @@ func ensureCommitPrepared(t *testing.T, kept *pgstore.Store) {
 	require.ErrorIs(t, err, store.ErrConflict)
 }
 
-func TestABeatWhoseAnswerWasLostIsARepeat(t *testing.T) {
-	t.Parallel()
-	server := postgresproc.Start(t)
+func beatCut(t *testing.T, server *postgresproc.Server) {
+	t.Helper()
 	url := server.Database(t)
 	migrated(t, url)
 	cut := startCutter(t, server.Addr())

@@ -135,9 +135,8 @@ func refusedByReadOnly(t *testing.T, kept *pgstore.Store, version store.Version)
 	unavailable(t, err, "READONLY")
 }
 
-func TestFaultsThatNeedAHandHaveTheirNames(t *testing.T) {
-	t.Parallel()
-	server := postgresproc.Start(t)
+func faultsByName(t *testing.T, server *postgresproc.Server) {
+	t.Helper()
 	url := server.Database(t)
 	unmigrated := newStore(t, open(t, url), pgstore.Options{})
 	_, err := unmigrated.Load(t.Context(), orders(), store.Version{})
@@ -152,9 +151,9 @@ func TestFaultsThatNeedAHandHaveTheirNames(t *testing.T) {
 	unavailable(t, err, "OTHER")
 }
 
-func TestARowThatSomebodyHoldsIsATimeoutAndNothingIsWritten(t *testing.T) {
-	t.Parallel()
-	pool := migrated(t, postgresproc.Start(t).Database(t))
+func rowHeld(t *testing.T, server *postgresproc.Server) {
+	t.Helper()
+	pool := migrated(t, server.Database(t))
 	kept := newStore(t, pool, pgstore.Options{})
 	version := created(t, kept)
 	hand, err := pool.Begin(t.Context())
@@ -171,9 +170,9 @@ func TestARowThatSomebodyHoldsIsATimeoutAndNothingIsWritten(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestAFullPoolIsATimeoutAndNothingWasSent(t *testing.T) {
-	t.Parallel()
-	url := postgresproc.Start(t).Database(t)
+func poolFull(t *testing.T, server *postgresproc.Server) {
+	t.Helper()
+	url := server.Database(t)
 	migrated(t, url)
 	single, err := postgres.Open(t.Context(), postgres.Settings{URL: config.Secret(url), PoolSize: 1}, postgres.Options{})
 	require.NoError(t, err)
@@ -188,9 +187,9 @@ func TestAFullPoolIsATimeoutAndNothingWasSent(t *testing.T) {
 }
 
 // A trigger stands for other work in the database that makes PostgreSQL undo a transaction.
-func TestAStatementThatWasUndoneForAnotherIsRunAgain(t *testing.T) {
-	t.Parallel()
-	pool := migrated(t, postgresproc.Start(t).Database(t))
+func undone(t *testing.T, server *postgresproc.Server) {
+	t.Helper()
+	pool := migrated(t, server.Database(t))
 	kept := newStore(t, pool, pgstore.Options{})
 	version := created(t, kept)
 	_, err := pool.Exec(t.Context(), `
@@ -207,9 +206,9 @@ func TestAStatementThatWasUndoneForAnotherIsRunAgain(t *testing.T) {
 	require.Len(t, history(t, pool, orders()), 2)
 }
 
-func TestTheFunctionsRefuseAnotherIsolationThanReadCommitted(t *testing.T) {
-	t.Parallel()
-	pool := migrated(t, postgresproc.Start(t).Database(t))
+func isolated(t *testing.T, server *postgresproc.Server) {
+	t.Helper()
+	pool := migrated(t, server.Database(t))
 	version := created(t, newStore(t, pool, pgstore.Options{}))
 	for _, isolation := range []string{"REPEATABLE READ", "SERIALIZABLE"} {
 		work, err := pool.Begin(t.Context())

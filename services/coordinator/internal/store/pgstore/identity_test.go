@@ -16,9 +16,9 @@ import (
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/store/pgstore"
 )
 
-func TestAnOrdinaryUserReadsAllPartsOfTheIdentity(t *testing.T) {
-	t.Parallel()
-	kept := newStore(t, migrated(t, postgresproc.Start(t).Database(t)), pgstore.Options{})
+func identityParts(t *testing.T, server *postgresproc.Server) {
+	t.Helper()
+	kept := newStore(t, migrated(t, server.Database(t)), pgstore.Options{})
 	created(t, kept)
 	parts := strings.Split(loaded(t, kept).Identity, "/")
 	require.Len(t, parts, 4)
@@ -82,9 +82,9 @@ func TestAStandbyAnswersNothingAndIsAnotherStoreWhenItIsPromoted(t *testing.T) {
 	require.Equal(t, before.Record, after.Record)
 }
 
-func TestADumpThatIsLoadedIsAnotherStore(t *testing.T) {
-	t.Parallel()
-	pool := migrated(t, postgresproc.Start(t).Database(t))
+func dumpLoaded(t *testing.T, server *postgresproc.Server) {
+	t.Helper()
+	pool := migrated(t, server.Database(t))
 	kept := newStore(t, pool, pgstore.Options{})
 	created(t, kept)
 	for name, restore := range map[string]string{

@@ -17,28 +17,22 @@ import (
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/store/pgstore"
 )
 
-func TestRaces(t *testing.T) {
-	t.Parallel()
-	server := postgresproc.Start(t)
-	for name, check := range map[string]func(*testing.T, string){
+func raceClaims() claims {
+	return claims{
 		"a commit never rests on liveness that has moved (T3)":              restsOnLiveness,
 		"of many coordinators each revision has one author and one event":   oneAuthor,
 		"a record that is made and deleted all the time is there or is not": madeAndDeleted,
 		"a lease is taken over only after the commit that it covers":        takenOver,
 		"a lease has one holder at a time":                                  oneHolder,
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			check(t, server.Database(t))
-		})
 	}
 }
 
 // restsOnLiveness has members heard all the time while a coordinator commits what it has
 // loaded. A touch of a version that was answered came before the commit that replaced the
 // version, so no commit may have seen a lower sequence of that member.
-func restsOnLiveness(t *testing.T, url string) {
+func restsOnLiveness(t *testing.T, server *postgresproc.Server) {
 	t.Helper()
+	url := server.Database(t)
 	const members, rounds = 8, 25
 	kept := newStore(t, migrated(t, url), pgstore.Options{})
 	version := created(t, kept)
@@ -95,8 +89,9 @@ func restsOnLiveness(t *testing.T, url string) {
 	}
 }
 
-func oneAuthor(t *testing.T, url string) {
+func oneAuthor(t *testing.T, server *postgresproc.Server) {
 	t.Helper()
+	url := server.Database(t)
 	const coordinators, each = 6, 15
 	pool := migrated(t, url)
 	created(t, newStore(t, pool, pgstore.Options{}))
@@ -134,8 +129,9 @@ func oneAuthor(t *testing.T, url string) {
 	}
 }
 
-func madeAndDeleted(t *testing.T, url string) {
+func madeAndDeleted(t *testing.T, server *postgresproc.Server) {
 	t.Helper()
+	url := server.Database(t)
 	const workers, each = 6, 20
 	pool := migrated(t, url)
 	kept := newStore(t, pool, pgstore.Options{HistoryRetention: time.Hour})
@@ -173,9 +169,9 @@ func madeAndDeleted(t *testing.T, url string) {
 	require.Zero(t, left)
 }
 
-func takenOver(t *testing.T, url string) {
+func takenOver(t *testing.T, server *postgresproc.Server) {
 	t.Helper()
-	pool := migrated(t, url)
+	pool := migrated(t, server.Database(t))
 	kept := newStore(t, pool, pgstore.Options{})
 	version := created(t, kept)
 	lease, err := kept.Lease(t.Context(), orders(), time.Hour)
@@ -207,8 +203,9 @@ func waiting(t *testing.T, pool *pgxpool.Pool) int {
 	return count
 }
 
-func oneHolder(t *testing.T, url string) {
+func oneHolder(t *testing.T, server *postgresproc.Server) {
 	t.Helper()
+	url := server.Database(t)
 	const workers, each = 6, 20
 	kept := newStore(t, migrated(t, url), pgstore.Options{LeaseWait: time.Hour})
 	var mu sync.Mutex

@@ -15,9 +15,8 @@ import (
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/store/pgstore"
 )
 
-func TestTheSchema(t *testing.T) {
-	t.Parallel()
-	server := postgresproc.Start(t)
+func schemaClaims() claims {
+	found := claims{}
 	for name, check := range map[string]func(*testing.T, *pgxpool.Pool){
 		"coordinators that start at once find it made":                migrateTogether,
 		"a migration that fails leaves nothing behind":                migrateHalf,
@@ -29,11 +28,9 @@ func TestTheSchema(t *testing.T) {
 		"a hand cannot write liveness that nobody would understand":   constrained,
 		"tables of another schema are used when the user's path says": elsewhere,
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			check(t, open(t, server.Database(t)))
-		})
+		found[name] = func(t *testing.T, server *postgresproc.Server) { t.Helper(); check(t, open(t, server.Database(t))) }
 	}
+	return found
 }
 
 func migrateTogether(t *testing.T, pool *pgxpool.Pool) {
