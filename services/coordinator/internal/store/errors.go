@@ -49,6 +49,8 @@ func (e *CorruptError) Unwrap() error { return e.Cause }
 type UnavailableError struct {
 	// State is a word for it: UNREACHABLE, TIMEOUT, READONLY, LOADING, MASTERDOWN,
 	// CLUSTERDOWN, TRYAGAIN, MOVED, ASK, BUSY, OOM, MISCONF, NOPERM, NOREPLICAS or OTHER.
+	// PostgreSQL has SHUTDOWN, CONNECTIONS, DISK, CONFLICT and NOSCHEMA beside those that mean
+	// the same for both.
 	State string
 	// Written tells that the request may have had its effect.
 	Written bool
