@@ -23,7 +23,7 @@ type schema map[string]any
 // in a dot are whole sections.
 func ownSettings() []string {
 	return []string{
-		"listen", "metrics-listen", "shutdown-timeout", "redis.", "store.type", "store.postgres.",
+		"listen", "metrics-listen", "shutdown-timeout", "redis.", "store.type", "store.postgres.", "audit.postgres.",
 		"api.jwks-url", "api.dev", "api.token-key-file", "api.admin-username",
 		"gateway.listen", "gateway.metrics-listen", "gateway.shutdown-timeout", "gateway.coordinators", "gateway.monitor", "gateway.web",
 		"monitor.listen", "monitor.metrics-listen", "monitor.shutdown-timeout", "monitor.coordinator",

@@ -99,7 +99,7 @@ func TestPoliciesLetThroughWhatIsNeededAndNothingElse(t *testing.T) {
 		"sentinel-tls":     slices.Concat(inside, redis("anywhere", 26379, 6380)),
 		"redis-url":        slices.Concat(inside, redis("anywhere", 6390)),
 		"existing-secrets": slices.Concat(inside, redis("anywhere", 6379), []string{"out coordinator -> anywhere:5432"}),
-		"postgres":         slices.Concat(inside, redis("anywhere", 6379, 7001), []string{"out coordinator -> others:5433"}),
+		"postgres":         slices.Concat(inside, redis("anywhere", 6379, 7001), []string{"out coordinator -> others:5433", "out gateway -> others:5432"}),
 		"monitoring":       slices.Concat(inside, redis("anywhere", 6379, 4318)),
 		"networkpolicy":    slices.Concat(narrow, redis("others", 6379, 16379)),
 		"ingress":          slices.Concat(narrow, redis("anywhere", 6379)),

@@ -182,15 +182,28 @@ func TestTheMinimalInstallationRuns(t *testing.T) {
 	require.Contains(t, answers(t, i.base+"/console/login"), "password")
 }
 
-// The same with the metadata in PostgreSQL, whose password is a file of the coordinators' pods.
+// The same with metadata and audit in PostgreSQL, each in a database of its own.
 func TestAnInstallationWithPostgreSQLRuns(t *testing.T) {
 	t.Parallel()
-	url := postgresproc.Start(t).Database(t)
-	i := install(t, fmt.Sprintf("store: {type: postgres, postgres: {url: %q}}", url))
+	server := postgresproc.Start(t)
+	i := install(t, fmt.Sprintf(`
+store: {type: postgres, postgres: {url: %q}}
+audit: {postgres: {url: %q}}
+settings: {audit: {sink: postgres}}
+`, server.Database(t), server.Database(t)))
+	answers(t, i.base+"/readyz")
 	answers(t, "http://127.0.0.1:"+i.free["8081"]+"/readyz")
 	i.create(t, "orders")
 	health, err := i.admin.Health(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, protocol.HealthUp, health.Status, health.Problems)
-	require.NotContains(t, strings.Join(i.pods["monitor"].environ, " "), "POSTGRES", "the database is the coordinators' alone")
+	found, err := i.admin.Audit(t.Context(), client.AuditQuery{StreamPrefix: "orders"})
+	require.NoError(t, err)
+	require.NotEmpty(t, found.Records)
+	for part, want := range map[string]string{"coordinator": "RSC_STORE_POSTGRES_URL_FILE", "gateway": "RSC_AUDIT_POSTGRES_URL_FILE"} {
+		environ := strings.Join(i.pods[part].environ, " ")
+		require.Contains(t, environ, want)
+		require.Equal(t, 1, strings.Count(environ, "POSTGRES"), "each has its own database only")
+	}
+	require.NotContains(t, strings.Join(i.pods["monitor"].environ, " "), "POSTGRES")
 }

@@ -39,7 +39,10 @@ and says what to do.
 {{- if and (not $redis.tls.enabled) (or $redis.tls.caSecret $redis.tls.caConfigMap) -}}
 {{- fail "redis.tls.caSecret or redis.tls.caConfigMap is set without redis.tls.enabled" -}}
 {{- end -}}
-{{- include "rsc.checks.postgres" . -}}
+{{- $store := include "rsc.database" (dict "root" . "part" "coordinator") -}}
+{{- include "rsc.checks.postgres" (dict "section" "store" "uses" "store.type" "on" $store "postgres" $values.store.postgres) -}}
+{{- $audit := include "rsc.database" (dict "root" . "part" "gateway") -}}
+{{- include "rsc.checks.postgres" (dict "section" "audit" "uses" "settings.audit.sink" "on" $audit "postgres" $values.audit.postgres) -}}
 {{- include "rsc.checks.gateway" . -}}
 {{- end -}}
 
@@ -49,27 +52,29 @@ and says what to do.
 {{- end -}}
 {{- end -}}
 
+{{/* section has the values, uses is the setting that makes use of them, on tells whether it does. */}}
 {{- define "rsc.checks.postgres" -}}
-{{- $postgres := .Values.store.postgres -}}
-{{- if eq .Values.store.type "postgres" -}}
+{{- $postgres := .postgres -}}
+{{- $key := printf "%s.postgres" .section -}}
+{{- if .on -}}
 {{- if not (or $postgres.url $postgres.existingSecret $postgres.host) -}}
-{{- fail "store.type is postgres and nothing says where it is: set store.postgres.host, or one of store.postgres.url and store.postgres.existingSecret" -}}
+{{- fail (printf "%s is postgres and nothing says where it is: set %s.host, or one of %s.url and %s.existingSecret" .uses $key $key $key) -}}
 {{- end -}}
 {{- if and $postgres.url (not (regexMatch "^postgres(ql)?://" $postgres.url)) -}}
-{{- fail "store.postgres.url must begin with postgres://" -}}
+{{- fail (printf "%s.url must begin with postgres://" $key) -}}
 {{- end -}}
 {{- if and $postgres.url (or $postgres.host $postgres.existingSecret) -}}
-{{- fail "store.postgres.url is set together with store.postgres.host or store.postgres.existingSecret: use one" -}}
+{{- fail (printf "%s.url is set together with %s.host or %s.existingSecret: use one" $key $key $key) -}}
 {{- end -}}
 {{- if and $postgres.password $postgres.existingSecret -}}
-{{- fail "store.postgres.password and store.postgres.existingSecret are set together: use one" -}}
+{{- fail (printf "%s.password and %s.existingSecret are set together: use one" $key $key) -}}
 {{- end -}}
 {{- if and (or $postgres.caSecret $postgres.caConfigMap) $postgres.host (has $postgres.tlsMode (list "disable" "prefer")) -}}
-{{- fail (printf "store.postgres.tlsMode is %s, with which store.postgres.caSecret and store.postgres.caConfigMap verify nothing: use verify-full" $postgres.tlsMode) -}}
+{{- fail (printf "%s.tlsMode is %s, with which %s.caSecret and %s.caConfigMap verify nothing: use verify-full" $key $postgres.tlsMode $key $key) -}}
 {{- end -}}
-{{- include "rsc.checks.authorities" (dict "key" "store.postgres" "in" $postgres) -}}
+{{- include "rsc.checks.authorities" (dict "key" $key "in" $postgres) -}}
 {{- else if or $postgres.url $postgres.existingSecret $postgres.host -}}
-{{- fail "store.postgres says where PostgreSQL is, and store.type is redis: set store.type to postgres" -}}
+{{- fail (printf "%s says where PostgreSQL is, and nothing is kept there: set %s to postgres" $key .uses) -}}
 {{- end -}}
 {{- end -}}
 

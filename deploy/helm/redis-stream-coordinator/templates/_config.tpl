@@ -30,6 +30,7 @@ secret: those are files that variables with _FILE point to.
     "gateway" $gateway)
   "redis" (include "rsc.config.redis" . | fromYaml)
   "store" (include "rsc.config.store" . | fromYaml)
+  "audit" (include "rsc.config.audit" . | fromYaml)
 -}}
 coordinator:
   {{- mustMergeOverwrite (deepCopy $values.settings) $fixed | toYaml | nindent 2 }}
@@ -68,21 +69,29 @@ tls-ca-file: /etc/rsc/redis-ca/ca.crt
 {{- end -}}
 
 {{- define "rsc.config.store" -}}
-{{- $store := .Values.store -}}
-type: {{ $store.type }}
-{{- if eq $store.type "postgres" }}
-{{- $postgres := $store.postgres }}
-postgres:
-  pool-size: {{ int $postgres.poolSize }}
-  {{- with $postgres.host }}
-  host: {{ . | quote }}
-  port: {{ int $postgres.port }}
-  database: {{ $postgres.database | quote }}
-  username: {{ $postgres.username | quote }}
-  tls-mode: {{ $postgres.tlsMode }}
-  {{- if or $postgres.caSecret $postgres.caConfigMap }}
-  tls-ca-file: /etc/rsc/postgres-ca/ca.crt
-  {{- end }}
-  {{- end }}
+type: {{ .Values.store.type }}
+{{- if include "rsc.database" (dict "root" . "part" "coordinator") }}
+postgres: {{- include "rsc.config.postgres" .Values.store.postgres | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{- define "rsc.config.audit" -}}
+{{- if include "rsc.database" (dict "root" . "part" "gateway") -}}
+postgres: {{- include "rsc.config.postgres" .Values.audit.postgres | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{/* Where PostgreSQL is; with a URL its file says so. */}}
+{{- define "rsc.config.postgres" -}}
+pool-size: {{ int .poolSize }}
+{{- if .host }}
+host: {{ .host | quote }}
+port: {{ int .port }}
+database: {{ .database | quote }}
+username: {{ .username | quote }}
+tls-mode: {{ .tlsMode }}
+{{- if or .caSecret .caConfigMap }}
+tls-ca-file: /etc/rsc/postgres-ca/ca.crt
+{{- end }}
 {{- end }}
 {{- end -}}

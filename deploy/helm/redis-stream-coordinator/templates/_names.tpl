@@ -80,3 +80,13 @@ app.kubernetes.io/part-of: redis-stream-coordinator
 {{- list "coordinator" "gateway" "monitor" | toJson -}}
 {{- end -}}
 {{- end -}}
+
+{{/*
+The section whose PostgreSQL a part uses: coordinators have the metadata in it with store.type
+postgres, gateways the audit with settings.audit.sink postgres. Others have none.
+*/}}
+{{- define "rsc.database" -}}
+{{- if and (eq .part "coordinator") (eq .root.Values.store.type "postgres") -}}store
+{{- else if and (eq .part "gateway") (eq (dig "audit" "sink" "" .root.Values.settings) "postgres") -}}audit
+{{- end -}}
+{{- end -}}

@@ -153,9 +153,9 @@ env: {{- toYaml . | nindent 2 }}
 {{- if and (ne .part "web") $redis.enabled (or $redis.caSecret $redis.caConfigMap) }}
 - {name: redis-ca, secret: {{ $redis.caSecret | quote }}, configMap: {{ $redis.caConfigMap | quote }}, key: {{ $redis.caKey | quote }}}
 {{- end }}
-{{- $store := .root.Values.store }}
-{{- $postgres := $store.postgres }}
-{{- if and (eq .part "coordinator") (eq $store.type "postgres") (or $postgres.caSecret $postgres.caConfigMap) }}
+{{- $section := include "rsc.database" . }}
+{{- $postgres := ternary dict (get (get .root.Values ($section | default "store")) "postgres") (empty $section) }}
+{{- if or (get $postgres "caSecret") (get $postgres "caConfigMap") }}
 - {name: postgres-ca, secret: {{ $postgres.caSecret | quote }}, configMap: {{ $postgres.caConfigMap | quote }}, key: {{ $postgres.caKey | quote }}}
 {{- end }}
 {{- end -}}

@@ -22,13 +22,15 @@
 {{- $ports | uniq | toJson -}}
 {{- end -}}
 
+{{/* The ports of PostgreSQL that a part must reach; section is that of rsc.database. */}}
 {{- define "rsc.postgresPorts" -}}
 {{- $ports := list -}}
-{{- range .Values.networkPolicy.postgres.ports -}}{{- $ports = append $ports (int .) -}}{{- end -}}
+{{- range .root.Values.networkPolicy.postgres.ports -}}{{- $ports = append $ports (int .) -}}{{- end -}}
 {{- if not $ports -}}
-{{- $hosts := regexReplaceAll "^[a-z]+://" .Values.store.postgres.url "" | splitList "@" | last | splitList "/" | first | splitList "?" | first -}}
+{{- $postgres := get (index .root.Values .section) "postgres" -}}
+{{- $hosts := regexReplaceAll "^[a-z]+://" $postgres.url "" | splitList "@" | last | splitList "/" | first | splitList "?" | first -}}
 {{- range splitList "," $hosts -}}
-{{- $ports = append $ports (regexFind ":[0-9]+$" . | trimPrefix ":" | default (toString (int $.Values.store.postgres.port)) | int) -}}
+{{- $ports = append $ports (regexFind ":[0-9]+$" . | trimPrefix ":" | default (toString (int $postgres.port)) | int) -}}
 {{- end -}}
 {{- end -}}
 {{- $ports | uniq | toJson -}}

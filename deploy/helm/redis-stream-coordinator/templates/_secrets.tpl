@@ -30,16 +30,19 @@ configuration nor in the environment.
 - {env: RSC_TELEMETRY_TRACES_HEADERS_FILE, path: traces-headers, secret: {{ . | quote }}, key: {{ $values.tracing.existingSecretKey | quote }}}
 {{- end }}
 {{- end }}
-{{- if and (eq .part "coordinator") (eq $values.store.type "postgres") }}
-{{- $postgres := $values.store.postgres }}
+{{- $section := include "rsc.database" . }}
+{{- if $section }}
+{{- $postgres := get (index $values $section) "postgres" }}
+{{- $made := printf "%s-%s" $full (ternary "postgres" "audit-postgres" (eq $section "store")) }}
+{{- $variable := printf "RSC_%s_POSTGRES" (upper $section) }}
 {{- if $postgres.url }}
-- {env: RSC_STORE_POSTGRES_URL_FILE, path: postgres/url, secret: {{ $full }}-postgres, key: url}
+- {env: {{ $variable }}_URL_FILE, path: postgres/url, secret: {{ $made }}, key: url}
 {{- else if and $postgres.existingSecret $postgres.host }}
-- {env: RSC_STORE_POSTGRES_PASSWORD_FILE, path: postgres/password, secret: {{ $postgres.existingSecret | quote }}, key: {{ $postgres.passwordKey | quote }}}
+- {env: {{ $variable }}_PASSWORD_FILE, path: postgres/password, secret: {{ $postgres.existingSecret | quote }}, key: {{ $postgres.passwordKey | quote }}}
 {{- else if $postgres.existingSecret }}
-- {env: RSC_STORE_POSTGRES_URL_FILE, path: postgres/url, secret: {{ $postgres.existingSecret | quote }}, key: {{ $postgres.existingSecretKey | quote }}}
+- {env: {{ $variable }}_URL_FILE, path: postgres/url, secret: {{ $postgres.existingSecret | quote }}, key: {{ $postgres.existingSecretKey | quote }}}
 {{- else if $postgres.password }}
-- {env: RSC_STORE_POSTGRES_PASSWORD_FILE, path: postgres/password, secret: {{ $full }}-postgres, key: password}
+- {env: {{ $variable }}_PASSWORD_FILE, path: postgres/password, secret: {{ $made }}, key: password}
 {{- end }}
 {{- end }}
 {{- if eq .part "gateway" }}
@@ -83,7 +86,10 @@ which is scrypt: everybody who sees pods sees this, and shall not guess password
 {{- if ne .part "web" -}}
 {{- $given = compact (list $values.redis.url $values.redis.auth.password $values.redis.auth.sentinelPassword) -}}
 {{- end -}}
-{{- if eq .part "coordinator" -}}{{- $given = concat $given (compact (list $values.store.postgres.url $values.store.postgres.password)) -}}{{- end -}}
+{{- with include "rsc.database" . -}}
+{{- $postgres := get (index $values .) "postgres" -}}
+{{- $given = concat $given (compact (list $postgres.url $postgres.password)) -}}
+{{- end -}}
 {{- if eq .part "gateway" -}}{{- $plain = append $values.gateway.users.list (int $values.gateway.token.generation) -}}{{- end -}}
 {{- if $given -}}
 {{- $plain = append $plain (derivePassword 1 "maximum" (toJson $given) .part (include "rsc.fullname" .root)) -}}
