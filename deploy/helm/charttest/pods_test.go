@@ -19,6 +19,25 @@ func containers(pod core.PodSpec) []core.Container {
 	return append(append([]core.Container{}, pod.InitContainers...), pod.Containers...)
 }
 
+// Secrets can be read by those who run: by their group where the chart sets one, by all inside
+// the pod where the platform chooses the user.
+func secretsAreReadable(t *testing.T, objects charttest.Objects) {
+	t.Helper()
+	for _, deployment := range charttest.All[*apps.Deployment](objects) {
+		pod := deployment.Spec.Template.Spec
+		for _, volume := range pod.Volumes {
+			if volume.Projected == nil {
+				continue
+			}
+			want := int32(0o440)
+			if pod.SecurityContext.FSGroup == nil {
+				want = 0o444
+			}
+			require.Equal(t, want, *volume.Projected.DefaultMode, deployment.Name)
+		}
+	}
+}
+
 // The profile "restricted" of the Pod Security Standards, rule by rule, and a root file system
 // that nobody writes to.
 func podsAreRestricted(t *testing.T, objects charttest.Objects) {

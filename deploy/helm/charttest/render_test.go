@@ -25,6 +25,7 @@ func claims() []claim {
 		{"pods have time to end", podsHaveTimeToEnd},
 		{"updates take no pod away", updatesTakeNoneAway},
 		{"volumes are mounted and their keys exist", volumesAreMounted},
+		{"secrets are readable", secretsAreReadable},
 		{"selectors find their own part only", selectorsFindTheirPart},
 		{"services lead to the ports of containers", servicesLeadToContainers},
 		{"flows are open at both ends", flowsAreOpenAtBothEnds},

@@ -98,7 +98,8 @@ volumes:
   {{- with $secrets }}
   - name: secrets
     projected:
-      defaultMode: 0440
+      # For the group of the processes, where the chart knows it.
+      defaultMode: {{ ternary "0440" "0444" (gt (int $chart.runAsUser) 0) }}
       sources:
         {{- range . }}
         - secret:
