@@ -31,7 +31,7 @@ func TestTheOverviewChangesUnderTheReaderWithoutMoving(t *testing.T) {
 	eval[int](w, "window.calm = 0; requestAnimationFrame(() => requestAnimationFrame(() => window.calm = performance.now())); 0")
 	w.until("window.calm > 0")
 	eval[int](w, "window.before = document.querySelector('#groups').innerText; window.news = 0;"+
-		"new MutationObserver(() => window.news++).observe(document.querySelector('#groups'), { childList: true }); 0")
+		"new MutationObserver(() => window.news++).observe(document.querySelector('#groups'), { childList: true, subtree: true }); 0")
 	w.until("window.news >= 3 && document.querySelector('#groups').innerText !== window.before")
 	require.Equal(t, "/console/streams/orders/groups/orders-consumer", w.text(`document.activeElement.getAttribute("href")`), "focus stays")
 	require.Equal(t, "this document", w.text("window.stays"), "the page was not loaded again")
