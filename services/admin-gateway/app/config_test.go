@@ -103,3 +103,33 @@ coordinator:
 	}
 	require.NotContains(t, err.Error(), "hunter2")
 }
+
+// gateway, Audit: settings of a database count where the audit is in one, and its password is
+// in no text.
+func TestTheAuditInPostgresIsCheckedAndItsPasswordMasked(t *testing.T) {
+	t.Parallel()
+	const wrong = `
+coordinator:
+  audit:
+    sink: SINK
+    postgres: {host: "", port: 0, database: "", tls-mode: perhaps, pool-size: -1, password: hunter2}
+`
+	_, err := load(t, strings.Replace(wrong, "SINK", "postgres", 1), "RSC_API_DEV=true")
+	for _, key := range []string{"audit.postgres.host", "audit.postgres.database", "audit.postgres.tls-mode", "audit.postgres.pool-size"} {
+		require.ErrorContains(t, err, key)
+	}
+	require.NotContains(t, err.Error(), "hunter2")
+	_, err = load(t, strings.Replace(wrong, "SINK", "log", 1), "RSC_API_DEV=true")
+	require.NoError(t, err, "what is not used is not looked at")
+	_, err = load(t, strings.Replace(wrong, "SINK", "paper", 1), "RSC_API_DEV=true")
+	require.ErrorContains(t, err, "log, redis or postgres")
+
+	cfg, err := load(t, "coordinator: {audit: {sink: postgres}}", "RSC_API_DEV=true", "RSC_AUDIT_POSTGRES_PASSWORD=hunter2",
+		"RSC_AUDIT_POSTGRES_URL=postgres://audit:hunter3@db/audit")
+	require.NoError(t, err)
+	require.Equal(t, "hunter2", cfg.Audit.Postgres.Password.Reveal())
+	var printed strings.Builder
+	require.NoError(t, config.Print(&printed, cfg))
+	require.Contains(t, printed.String(), "postgres")
+	require.NotContains(t, printed.String(), "hunter")
+}

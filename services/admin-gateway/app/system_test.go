@@ -50,6 +50,7 @@ func systemSettings() app.Config {
 		{Username: "bound", Password: canary, Roles: []string{"ADMIN"}, Scopes: []string{"orders*"}},
 	}
 	cfg.Redis.URL, cfg.Redis.Password, cfg.Redis.SentinelPassword = "redis://ops:"+canary+"@db:6379", canary, canary
+	cfg.Audit.Postgres.URL, cfg.Audit.Postgres.Password = "postgres://audit:"+canary+"@db/audit", canary
 	cfg.Telemetry.TracesHeaders = "authorization=" + canary
 	return cfg
 }

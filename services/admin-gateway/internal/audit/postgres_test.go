@@ -220,3 +220,33 @@ func TestCursorsThatAreNoneAreRefused(t *testing.T) {
 	status, _ := ask(t, a, "cursor=9223372036854775807")
 	require.Equal(t, 200, status)
 }
+
+func TestTwoSuitesInOneDatabaseHaveSchemasOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	server := postgresproc.Start(t)
+	where := server.Database(t)
+	execute(t, connected(t, where), "CREATE SCHEMA one", "CREATE SCHEMA other")
+	one, other := inPostgres(t, where+"&search_path=one"), inPostgres(t, where+"&search_path=other")
+	write(t, one, "1", "2")
+	write(t, other, "3")
+	for _, sink := range []*Postgres{one, other} {
+		state, err := sink.Ready(t.Context())
+		require.NoError(t, err, state)
+		require.Empty(t, verify(t, sink))
+	}
+	records, _ := all(t, other, 10)
+	require.Equal(t, []string{"3"}, idsOf(records))
+}
+
+func TestTablesThatWereDroppedAreNamed(t *testing.T) {
+	t.Parallel()
+	server := postgresproc.Start(t)
+	where := server.Database(t)
+	sink := inPostgres(t, where)
+	write(t, sink, "1")
+	execute(t, connected(t, where), "DROP TABLE rsc_audit_record")
+	require.ErrorContains(t, sink.Append(t.Context(), note("2")), "NOSCHEMA")
+	state, err := sink.Ready(t.Context())
+	require.Error(t, err)
+	require.Equal(t, postgres.StateNoSchema, state)
+}
