@@ -14,7 +14,8 @@ ARG GO_IMAGE=golang:1.26-bookworm
 FROM ${GO_IMAGE} AS build
 WORKDIR /src
 ENV CGO_ENABLED=0 GOFLAGS=-buildvcs=false GOWORK=off
-# What is downloaded changes seldom, so it is a layer of its own.
+# What is downloaded changes seldom, so it is a layer of its own. Most of deploy is for the
+# tests of the chart: its program gets what it needs when it is built.
 COPY libs/go.mod libs/go.sum libs/
 COPY libs/testkit/go.mod libs/testkit/go.sum libs/testkit/
 COPY services/coordinator/go.mod services/coordinator/go.sum services/coordinator/
@@ -23,6 +24,7 @@ COPY services/monitor/go.mod services/monitor/go.sum services/monitor/
 COPY web/go.mod web/go.sum web/
 COPY tools/go.mod tools/go.sum tools/
 COPY examples/go.mod examples/go.sum examples/
+COPY deploy/go.mod deploy/go.sum deploy/
 RUN for module in services/coordinator services/admin-gateway services/monitor web tools examples; do \
       (cd "$module" && go mod download) || exit 1; \
     done
@@ -31,10 +33,13 @@ COPY services services
 COPY web web
 COPY tools tools
 COPY examples examples
+COPY deploy/firstuser deploy/firstuser
+COPY deploy/cmd/first-user deploy/cmd/first-user
 ARG VERSION=
 ARG COMMIT=
+# With grpcnotrace nothing uses templates, so the linker leaves out what is not called: a third.
 RUN build() { \
-      (cd "$1" && shift && go build -trimpath -o /out/ \
+      (cd "$1" && shift && go build -trimpath -tags grpcnotrace -o /out/ \
         -ldflags "-s -w -X github.com/redis-stream-coordinator/rsc/libs/settings.version=${VERSION}@${COMMIT}" "$@"); \
     } \
     && build services/coordinator ./cmd/coordinator \
@@ -42,7 +47,8 @@ RUN build() { \
     && build services/monitor ./cmd/monitor \
     && build web ./cmd/console \
     && build tools ./rscctl ./smoke \
-    && build examples ./orders-producer ./orders-consumer
+    && build examples ./orders-producer ./orders-consumer \
+    && build deploy ./cmd/first-user
 
 # Nothing but the program and the authorities of TLS, no shell, not root.
 FROM scratch AS program

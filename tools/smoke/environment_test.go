@@ -62,7 +62,7 @@ func TestEveryProgramTakesItsEnvironment(t *testing.T) {
 func TestTheStackOfEveryProfileIsTakenToo(t *testing.T) {
 	t.Parallel()
 	assignment := regexp.MustCompile(`(?m)^([A-Z_]+)=(.*)$`)
-	for _, file := range []string{"deploy/compose/cluster.env"} {
+	for _, file := range []string{"deploy/compose/cluster.env", "deploy/compose/postgres.env"} {
 		set := map[string]string{}
 		for _, found := range assignment.FindAllStringSubmatch(read(t, file), -1) {
 			set[found[1]] = found[2]

@@ -235,6 +235,9 @@ func TestBothDockerfilesMakeTheSameImages(t *testing.T) {
 		return slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, "COPY ") })
 	}
 	require.Equal(t, final("Dockerfile"), final("Dockerfile.prebuilt"))
+	for _, path := range []string{"Dockerfile", "Dockerfile.prebuilt", "scripts/compose-smoke"} {
+		require.Contains(t, read(t, path), "-trimpath -tags grpcnotrace ", "%s builds otherwise", path)
+	}
 	require.NotContains(t, read(t, "Dockerfile"), "# syntax=", "the builder without BuildKit takes it as well")
 	require.NotContains(t, read(t, "Dockerfile"), "--mount", "the builder without BuildKit takes it as well")
 }
