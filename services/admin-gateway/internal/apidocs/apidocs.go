@@ -9,12 +9,11 @@ import (
 	_ "embed" // the document
 	"encoding/hex"
 	"fmt"
-	"html/template"
 	"net/http"
 	"time"
 
-	"github.com/swaggest/swgui"
-	"github.com/swaggest/swgui/v5emb"
+	"github.com/swaggest/swgui/v5/static"
+	"github.com/vearutop/statigz"
 
 	"github.com/redis-stream-coordinator/rsc/libs/httpx"
 )
@@ -27,7 +26,6 @@ var document []byte
 type Docs struct {
 	spec    []byte
 	etag    string
-	page    *template.Template
 	assets  http.Handler
 	answers httpx.Answers
 }
@@ -39,14 +37,10 @@ func New(basePath string) (*Docs, error) {
 	if err != nil {
 		return nil, fmt.Errorf("convert the API's document: %w", err)
 	}
-	page, err := template.New("page").Parse(pageText)
-	if err != nil {
-		return nil, fmt.Errorf("parse the page of the API's document: %w", err)
-	}
 	hash := sha256.Sum256(spec)
 	return &Docs{
 		spec: spec, etag: `"` + hex.EncodeToString(hash[:16]) + `"`,
-		page: page, assets: v5emb.NewHandlerWithConfig(swgui.Config{BasePath: "/"}), answers: httpx.NewAnswers(nil),
+		assets: statigz.FileServer(static.FS), answers: httpx.NewAnswers(nil),
 	}, nil
 }
 
