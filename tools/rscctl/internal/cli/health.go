@@ -1,12 +1,10 @@
 package cli
 
 import (
-	"runtime"
-	"runtime/debug"
-
 	"github.com/spf13/cobra"
 
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+	"github.com/redis-stream-coordinator/rsc/libs/settings"
 	"github.com/redis-stream-coordinator/rsc/tools/rscctl/internal/show"
 )
 
@@ -49,7 +47,7 @@ func (s *session) version() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "version", Short: "Show the builds of rscctl and of the coordinator", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			found := versions{Client: build()}
+			found := versions{Client: settings.Build()}
 			var err error
 			if !clientOnly {
 				found.Coordinator, err = s.admin.Version(cmd.Context())
@@ -72,20 +70,4 @@ func describe(version *protocol.VersionResponse) string {
 		return show.None
 	}
 	return version.Version + ", commit " + version.Commit + ", " + version.GoVersion
-}
-
-// build tells which build of rscctl runs.
-func build() protocol.VersionResponse {
-	found := protocol.VersionResponse{Version: "(devel)", Commit: "unknown", GoVersion: runtime.Version()}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return found
-	}
-	found.Version = orElse(info.Main.Version, found.Version)
-	for _, setting := range info.Settings {
-		if setting.Key == "vcs.revision" {
-			found.Commit = setting.Value
-		}
-	}
-	return found
 }
