@@ -130,7 +130,7 @@ func waits(t *testing.T, server *postgresproc.Server) {
 	defer cancel()
 	started, ended := make(chan error, 1), make(chan error, 1)
 	go func() {
-		started <- postgres.Migrate(ctx, pool, files("CREATE TABLE a AS SELECT 1 FROM pg_sleep(600);"), versions)
+		started <- postgres.Migrate(ctx, pool, files("CREATE TABLE a AS SELECT 1 FROM pg_sleep(20);"), versions)
 	}()
 	require.Eventually(t, func() bool {
 		return text(t, pool, "SELECT count(*)::text FROM pg_locks WHERE locktype = 'advisory' AND granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())") == "1"

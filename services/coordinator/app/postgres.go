@@ -58,7 +58,9 @@ func (a *App) migrate(ctx context.Context) error {
 		err := pgstore.Migrate(attempt, a.postgres)
 		done()
 		state := postgres.StateOf(err)
-		final := errors.Is(err, postgres.ErrMigration) || errors.Is(err, postgres.ErrNewerSchema) || !state.Transient()
+		// What the end of ctx cuts off says nothing about the server.
+		final := errors.Is(err, postgres.ErrMigration) || errors.Is(err, postgres.ErrNewerSchema) ||
+			!state.Transient() && ctx.Err() == nil
 		switch {
 		case err == nil:
 			return nil

@@ -1,6 +1,7 @@
 package pgstore_test
 
 import (
+	"context"
 	"io"
 	"net"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
 	"github.com/redis-stream-coordinator/rsc/libs/config"
@@ -85,8 +87,14 @@ func through(t *testing.T, c *cutter, url, server string) (*pgstore.Store, store
 	url = strings.Replace(url, server, c.listener.Addr().String(), 1)
 	pool, err := postgres.Open(t.Context(), postgres.Settings{URL: config.Secret(url), PoolSize: 1}, postgres.Options{})
 	require.NoError(t, err)
-	t.Cleanup(pool.Close)
-	kept := newStore(t, pool, pgstore.Options{})
+	prepared := pool.Config()
+	pool.Close()
+	// A connection that was idle is asked whether it still works, and that answer would be lost.
+	prepared.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false }
+	unasked, err := pgxpool.NewWithConfig(t.Context(), prepared)
+	require.NoError(t, err)
+	t.Cleanup(unasked.Close)
+	kept := newStore(t, unasked, pgstore.Options{})
 	done, err := kept.Commit(t.Context(), next(created(t, kept)))
 	require.NoError(t, err)
 	_, err = kept.Touch(t.Context(), heard(done.Version, "m1", 1))
