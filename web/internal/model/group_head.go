@@ -71,7 +71,7 @@ func (m *groupMaker) facts() []Fact {
 		pending.Hint = "of the shards that were seen"
 	}
 	return []Fact{
-		{Name: "Shards with an owner", Value: row.AssignedShardRatio},
+		{Name: "Shards owned", Value: row.AssignedShardRatio},
 		{Name: "Members", Value: members},
 		lag,
 		{Name: "Produced/s", Value: Rate(row.ProducedPerSecond), Spark: m.spark("Produced/s", producedOf)},

@@ -172,7 +172,7 @@ func TestWhatIsNotKnownOfAMemberIsADash(t *testing.T) {
 	require.True(t, line.OldClient)
 	require.False(t, pageOf(sceneOf(nil, nil)).Members.Known)
 	for _, fact := range pageOf(sceneOf(nil, nil)).Head.Facts {
-		if fact.Name != "Shards with an owner" && fact.Name != "Pending" {
+		if fact.Name != "Shards owned" && fact.Name != "Pending" {
 			require.Equal(t, "–", fact.Value, fact.Name)
 		}
 	}

@@ -3,7 +3,6 @@ package pages
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -53,7 +52,7 @@ func (p *Pages) kept() map[string]kept {
 }
 
 // follow answers with server-sent events: the pieces of a page that have changed, as JSON
-// objects of id and html.
+// objects of id and html, or of id and the rows of its tables that have.
 func (p *Pages) follow(w http.ResponseWriter, r *http.Request) {
 	who := p.visitorOf(r)
 	page, found := p.kept()[r.URL.Query().Get("page")]
@@ -86,7 +85,7 @@ func (p *Pages) follow(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no") // proxies in front are not to collect it
-	t := &teller{to: w, control: http.NewResponseController(w), sent: map[string][sha256.Size]byte{}}
+	t := &teller{to: w, control: http.NewResponseController(w), sent: map[string]shape{}}
 	if err := p.tell(ctx, r, t, one, page); err != nil {
 		p.deps.Log.DebugContext(ctx, "a page is no longer kept up to date", "reason", err)
 	}
@@ -135,7 +134,7 @@ func ticks(every time.Duration) (<-chan time.Time, func()) {
 type teller struct {
 	to      http.ResponseWriter
 	control *http.ResponseController
-	sent    map[string][sha256.Size]byte
+	sent    map[string]shape
 }
 
 // news is an event: the pieces that have changed, and of when they are.
@@ -144,9 +143,11 @@ type news struct {
 	Pieces []piece            `json:"pieces"`
 }
 
+// piece is what has changed of a fragment: all of it, or with Rows only those.
 type piece struct {
-	ID   string `json:"id"`
-	HTML string `json:"html"`
+	ID   string    `json:"id"`
+	HTML string    `json:"html"`
+	Rows []rowNews `json:"rows,omitempty"`
 }
 
 func (t *teller) tell(ctx context.Context, scene *model.Scene, pieces []fragment) error {
@@ -156,10 +157,14 @@ func (t *teller) tell(ctx context.Context, scene *model.Scene, pieces []fragment
 		if err := each.body.Render(ctx, &html); err != nil {
 			return fmt.Errorf("render %s: %w", each.id, err)
 		}
-		sum := sha256.Sum256(html.Bytes())
-		if t.sent[each.id] != sum {
-			t.sent[each.id] = sum
-			event.Pieces = append(event.Pieces, piece{each.id, html.String()})
+		now, rows := shapeOf(html.String())
+		before, was := t.sent[each.id]
+		t.sent[each.id] = now
+		switch changed, only := now.changed(before, rows); {
+		case !was || !only:
+			event.Pieces = append(event.Pieces, piece{ID: each.id, HTML: html.String()})
+		case len(changed) > 0:
+			event.Pieces = append(event.Pieces, piece{ID: each.id, Rows: changed})
 		}
 	}
 	out := bytes.NewBufferString("event: pieces\ndata: ")

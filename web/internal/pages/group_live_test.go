@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -63,8 +64,21 @@ func (m *monitor) round(g *aGroup, structure bool, shards ...protocol.GrafanaSha
 	m.rounds <- text.String()
 }
 
+// events are those of a page, and what it shows by them.
+type events struct {
+	*bufio.Scanner
+
+	page map[string]string
+}
+
+func eventsOf(answer *http.Response) *events {
+	lines := bufio.NewScanner(answer.Body)
+	lines.Buffer(nil, 1<<20)
+	return &events{lines, map[string]string{}}
+}
+
 // looks opens the events of a group's page.
-func looks(t *testing.T, c *console) *bufio.Scanner {
+func looks(t *testing.T, c *console) *events {
 	t.Helper()
 	ctx, leave := context.WithCancel(t.Context())
 	t.Cleanup(leave)
@@ -73,27 +87,47 @@ func looks(t *testing.T, c *console) *bufio.Scanner {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = answer.Body.Close() })
 	require.Equal(t, http.StatusOK, answer.StatusCode)
-	lines := bufio.NewScanner(answer.Body)
-	lines.Buffer(nil, 1<<20)
-	return lines
+	return eventsOf(answer)
 }
 
+// rowText is a row of a table.
+var rowText = regexp.MustCompile(`(?s)<tr.*?</tr>`)
+
 // readInto reads the next event into pieces, and returns of when it is.
-func readInto(t *testing.T, lines *bufio.Scanner, pieces map[string]string) int64 {
+func readInto(t *testing.T, lines *events, pieces map[string]string) int64 {
 	t.Helper()
 	var event struct {
 		At     protocol.Timestamp
-		Pieces []struct{ ID, HTML string }
+		Pieces []struct {
+			ID, HTML string
+			Rows     []struct {
+				At   int
+				HTML string
+			}
+		}
 	}
-	require.NoError(t, json.Unmarshal([]byte(nextEvent(t, lines)), &event))
+	require.NoError(t, json.Unmarshal([]byte(nextEvent(t, lines.Scanner)), &event))
 	for _, each := range event.Pieces {
-		pieces[each.ID] = each.HTML
+		if each.Rows == nil {
+			lines.page[each.ID], pieces[each.ID] = each.HTML, each.HTML
+			continue
+		}
+		rows := rowText.FindAllString(lines.page[each.ID], -1)
+		for _, row := range each.Rows { // as the browser does it
+			rows[row.At] = row.HTML
+		}
+		lines.page[each.ID] = rowText.ReplaceAllStringFunc(lines.page[each.ID], func(string) string {
+			row := rows[0]
+			rows = rows[1:]
+			return row
+		})
+		pieces[each.ID] = lines.page[each.ID]
 	}
 	return event.At.UnixMilli()
 }
 
 // until reads events until one has a piece with a text, and returns all pieces that came.
-func until(t *testing.T, lines *bufio.Scanner, id, text string) map[string]string {
+func until(t *testing.T, lines *events, id, text string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
 	for !strings.Contains(found[id], text) {
@@ -186,7 +220,7 @@ func TestManyViewersOfAGroupCostNoMoreThanOne(t *testing.T) {
 	g := stableGroup()
 	g.tells(c)
 	m := newMonitor(c)
-	var viewers []*bufio.Scanner
+	var viewers []*events
 	for range 50 {
 		viewers = append(viewers, looks(t, c))
 	}

@@ -69,7 +69,7 @@ func TestOverviewIsKeptUpToDate(t *testing.T) {
 	c := newConsole(t)
 	c.answers("GET /monitoring/grafana/groups", []protocol.GrafanaGroupRow{})
 	rounds := newRounds(c)
-	var streams []*bufio.Scanner
+	var streams []*events
 	for range 2 { // viewers share one stream of the monitor
 		streams = append(streams, c.overviewEvents(t, reader()))
 	}
@@ -136,6 +136,28 @@ func TestLinesAreThereFromTheFirstPictureOn(t *testing.T) {
 	require.Equal(t, 4, strings.Count(changed, `<svg class="spark"`), "what is not known takes the same room")
 }
 
+// P26: a round that changes one group of many costs a row.
+func TestOneGroupThatChangesIsOneRow(t *testing.T) {
+	t.Parallel()
+	c := newConsole(t)
+	var rows []protocol.GrafanaGroupRow
+	for i := range 64 {
+		rows = append(rows, row(fmt.Sprintf("s-%d", i), "g"))
+	}
+	c.answers("GET /monitoring/grafana/groups", rows)
+	rounds := newRounds(c)
+	events := c.overviewEvents(t, reader())
+	rounds <- protocol.GroupsEvent{Round: 1, Groups: rows}
+	whole := until(t, events, "groups", "s-63")["groups"]
+	rounds <- protocol.GroupsEvent{Round: 2, Groups: []protocol.GrafanaGroupRow{row("s-7", "g", func(r *protocol.GrafanaGroupRow) { r.TotalLag = new(int64(4321)) })}}
+	event := nextEvent(t, events.Scanner)
+	for !strings.Contains(event, "4\u202f321") {
+		event = nextEvent(t, events.Scanner)
+	}
+	require.Contains(t, event, `"rows":[{"at":8,"html":"<tr`)
+	require.Less(t, len(event), len(whole)/32)
+}
+
 // newRounds makes the monitor tell of rounds.
 func newRounds(c *console) chan<- protocol.GroupsEvent {
 	rounds := make(chan protocol.GroupsEvent, 2)
@@ -157,16 +179,14 @@ func newRounds(c *console) chan<- protocol.GroupsEvent {
 }
 
 // overviewEvents opens the events of the overview.
-func (c *console) overviewEvents(t *testing.T, who user) *bufio.Scanner {
+func (c *console) overviewEvents(t *testing.T, who user) *events {
 	t.Helper()
 	answer, err := http.DefaultClient.Do(c.request(t, who, http.MethodGet, "/console/live?page=overview", nil))
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = answer.Body.Close() })
 	require.Equal(t, http.StatusOK, answer.StatusCode)
 	require.Equal(t, "text/event-stream", answer.Header.Get("Content-Type"))
-	lines := bufio.NewScanner(answer.Body)
-	lines.Buffer(nil, 1<<20)
-	return lines
+	return eventsOf(answer)
 }
 
 // Gateway, Roles: the API tells a user with scopes of their streams only, so that nobody else is

@@ -13,17 +13,23 @@ function localise(within) {
   }
 }
 
-// place replaces the content of an element. Focus and scrolling stay where they were.
+// place replaces the content of an element, or some rows of its tables. Focus and scrolling stay
+// where they were.
 function place(piece) {
   const element = document.getElementById(piece.id);
   if (!element) return;
   const focus = document.activeElement;
   const name = (one) => one.id || one.getAttribute("href") || one.dataset.copy || one.getAttribute("aria-label");
   const focused = element.contains(focus) ? name(focus) : null;
-  const scrolled = [...element.querySelectorAll(".scroll")].map((box) => box.scrollLeft);
-  element.innerHTML = piece.html; // made and escaped by the server
-  element.querySelectorAll(".scroll").forEach((box, i) => (box.scrollLeft = scrolled[i] ?? 0));
-  if (focused) { // what has no name is not found again
+  if (piece.rows) {
+    const rows = [...element.querySelectorAll("tr")];
+    for (const row of piece.rows) if (rows[row.at]) rows[row.at].outerHTML = row.html; // made and escaped by the server
+  } else {
+    const scrolled = [...element.querySelectorAll(".scroll")].map((box) => box.scrollLeft);
+    element.innerHTML = piece.html; // as well
+    element.querySelectorAll(".scroll").forEach((box, i) => (box.scrollLeft = scrolled[i] ?? 0));
+  }
+  if (focused && !focus.isConnected) { // what has no name is not found again
     const again = [...element.querySelectorAll("a, button, input, select, [tabindex]")].find(
       (one) => name(one) === focused);
     again?.focus({ preventScroll: true });

@@ -208,7 +208,7 @@ func GroupShards(page model.Group) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "</p><div class=\"scroll\" role=\"region\" aria-label=\"Shards\" tabindex=\"0\"><table><caption class=\"unseen\">Shards</caption> <thead><tr><th scope=\"col\" class=\"number\">Shard</th><th scope=\"col\">Read by</th><th scope=\"col\">State</th><th scope=\"col\" class=\"number\">Lag</th><th scope=\"col\" class=\"number\">Oldest unread</th><th scope=\"col\" class=\"number\">Produced/s</th><th scope=\"col\" class=\"number\">Consumed/s</th><th scope=\"col\" class=\"number\">Pending</th><th scope=\"col\" class=\"number\">Length</th><th scope=\"col\">Node, slot</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "</p><div class=\"scroll\" role=\"region\" aria-label=\"Shards\" tabindex=\"0\"><table class=\"steady shards\"><caption class=\"unseen\">Shards</caption> <thead><tr><th scope=\"col\" class=\"number\">Shard</th><th scope=\"col\">Read by</th><th scope=\"col\">State</th><th scope=\"col\" class=\"number\">Lag</th><th scope=\"col\" class=\"number\">Oldest unread</th><th scope=\"col\" class=\"number\">Produced/s</th><th scope=\"col\" class=\"number\">Consumed/s</th><th scope=\"col\" class=\"number\">Pending</th><th scope=\"col\" class=\"number\">Length</th><th scope=\"col\">Node, slot</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -681,7 +681,7 @@ func GroupMembers(page model.Group) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 60, "<div class=\"scroll\" role=\"region\" aria-label=\"Members\" tabindex=\"0\"><table><caption class=\"unseen\">Members</caption> <thead><tr><th scope=\"col\">Member</th><th scope=\"col\">State</th><th scope=\"col\" class=\"number\">Lease left</th><th scope=\"col\" class=\"number\">Heard</th><th scope=\"col\" class=\"number\">Busy</th><th scope=\"col\" class=\"number\">Shards</th><th scope=\"col\">Which</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 60, "<div class=\"scroll\" role=\"region\" aria-label=\"Members\" tabindex=\"0\"><table class=\"steady members\"><caption class=\"unseen\">Members</caption> <thead><tr><th scope=\"col\">Member</th><th scope=\"col\">State</th><th scope=\"col\" class=\"number\">Lease left</th><th scope=\"col\" class=\"number\">Heard</th><th scope=\"col\" class=\"number\">Busy</th><th scope=\"col\" class=\"number\">Shards</th><th scope=\"col\">Which</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -325,7 +325,7 @@ func OverviewGroups(page model.Overview) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "<div class=\"scroll\" role=\"region\" aria-label=\"Groups\" tabindex=\"0\"><table><caption class=\"unseen\">Groups</caption>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "<div class=\"scroll\" role=\"region\" aria-label=\"Groups\" tabindex=\"0\"><table class=\"steady groups\"><caption class=\"unseen\">Groups</caption>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
