@@ -22,14 +22,14 @@ const (
 	crowdUntold  = 3
 )
 
-// What the viewers may cost, with a round of the monitor every five seconds as it has by default.
-// Here it has one every second, and what counts is what a round costs.
+// What the viewers may cost. The monitor has a round every second here, as in the suite in one
+// process; by default it has one in crowdInterval.
 const (
 	crowdInterval = 5 * time.Second
-	// crowdBytes is what one viewer may be sent a second.
+	// crowdBytes is what one viewer may be sent a second, and a round.
 	crowdBytes = 50_000
 	// crowdProcessor is how much of a processor the console and the monitor may take together for
-	// all viewers.
+	// all viewers, by default. What a round takes depends on the machine.
 	crowdProcessor = 0.2
 	// crowdOpening is how many commands a page may cost when it is opened.
 	crowdOpening = 8
@@ -74,7 +74,7 @@ func TestFiftyViewersOfTheConsoleCostNextToNothing(t *testing.T) {
 		t.Logf("a viewer of the %s is sent %d bytes a round: %d a second in rounds of 1s, %d in rounds of %v",
 			page, each, each, each/int64(crowdInterval.Seconds()), crowdInterval)
 		require.Positive(t, each, "it is kept up to date")
-		require.LessOrEqual(t, each, int64(crowdBytes*crowdInterval.Seconds()), page)
+		require.LessOrEqual(t, each, int64(crowdBytes), page)
 	}
 	took := (busy.processor["console"] + busy.processor["monitor"]) / time.Duration(busy.rounds)
 	t.Logf("console and monitor take %v a round: %.1f %% of a processor in rounds of 1s, %.1f %% in rounds of %v",
