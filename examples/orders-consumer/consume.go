@@ -44,9 +44,10 @@ func consume(ctx context.Context, cfg config, _ func() (config, error), log *slo
 	for {
 		select {
 		case <-tick.C:
-			desk.report("handles", consumer.Status())
+			desk.report(consumer.Status())
 		case <-done:
-			desk.report("has ended", consumer.Status())
+			desk.report(consumer.Status())
+			log.Info("has ended", "clean", err == nil)
 			return err
 		}
 	}
@@ -83,13 +84,14 @@ func (d *desk) handle(ctx context.Context, m *client.Message) error {
 	return nil
 }
 
-func (d *desk) report(what string, status client.ConsumerStatus) {
+// report says what was done so far.
+func (d *desk) report(status client.ConsumerStatus) {
 	shards := []int{}
 	for _, member := range status.Members {
 		for _, shard := range member.Shards {
 			shards = append(shards, shard.Index)
 		}
 	}
-	d.log.Info(what, "handled", status.Counters.Handled, "failed", status.Counters.Failed,
+	d.log.Info("orders so far", "handled", status.Counters.Handled, "failed", status.Counters.Failed,
 		"deadLettered", status.Counters.DeadLettered, "cents", d.cents.Load(), "shards", shards)
 }

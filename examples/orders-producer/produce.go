@@ -28,7 +28,10 @@ func produce(ctx context.Context, cfg config, _ func() (config, error), log *slo
 	}
 	defer func() { _ = connection.Close() }()
 	producer, err := await(ctx, connection.Client, cfg, log)
-	if err != nil || producer == nil {
+	switch {
+	case producer == nil && ctx.Err() != nil:
+		return nil // it was ended while it waited
+	case err != nil:
 		return err
 	}
 	log.Info("publishes orders", "stream", cfg.Orders.Stream, "perSecond", cfg.Orders.Rate)
@@ -38,12 +41,13 @@ func produce(ctx context.Context, cfg config, _ func() (config, error), log *slo
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
 	defer cancel()
 	err = producer.Close(ending)
-	run.report("has ended")
+	run.report()
+	log.Info("has ended", "clean", err == nil)
 	return err
 }
 
-// await returns a producer once the stream is there and the coordinator answers; nil when
-// ctx ended before. It fails only with what waiting does not help against.
+// await returns a producer once the stream is there and the coordinator answers. It fails
+// when ctx ended before, and with what waiting does not help against.
 func await(ctx context.Context, c *client.Client, cfg config, log *slog.Logger) (*client.Producer, error) {
 	options := client.ProducerOptions{MaxLen: int64(cfg.Orders.MaxLen)}
 	said := ""
@@ -53,7 +57,7 @@ func await(ctx context.Context, c *client.Client, cfg config, log *slog.Logger) 
 		case err == nil:
 			return producer, nil
 		case ctx.Err() != nil:
-			return nil, nil
+			return nil, ctx.Err()
 		case errors.Is(err, client.ErrUnauthorized), errors.Is(err, client.ErrForbidden):
 			return nil, err
 		}
@@ -61,8 +65,8 @@ func await(ctx context.Context, c *client.Client, cfg config, log *slog.Logger) 
 			said = why
 			log.Warn("waits, and tries again", "stream", cfg.Orders.Stream, "group", cfg.Orders.Group, "error", err, "next", advice(err))
 		}
-		if clock.Sleep(ctx, patience) != nil {
-			return nil, nil
+		if err := clock.Sleep(ctx, patience); err != nil {
+			return nil, err
 		}
 	}
 }
@@ -98,7 +102,7 @@ func (r *run) until(ctx context.Context, rate float64) {
 		case <-ctx.Done():
 			return
 		case <-report.C:
-			r.report("publishes")
+			r.report()
 		case <-due.C:
 			r.publish(ctx, orders.Draw(id))
 			id++
@@ -133,7 +137,8 @@ func (r *run) publish(ctx context.Context, order orders.Order) {
 	r.trouble = trouble
 }
 
-func (r *run) report(what string) {
+// report says what was done so far.
+func (r *run) report() {
 	status := r.producer.Status()
-	r.log.Info(what, "published", r.published, "uncertain", r.uncertain, "failed", r.failed, "shards", status.ShardCount)
+	r.log.Info("orders so far", "published", r.published, "uncertain", r.uncertain, "failed", r.failed, "shards", status.ShardCount)
 }

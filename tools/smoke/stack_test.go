@@ -107,8 +107,12 @@ func TestTheComposeFileIsForOldAndNewCompose(t *testing.T) {
 		"image", "build", "environment", "ports", "volumes", "profiles", "read_only", "cap_drop", "security_opt",
 		"depends_on", "restart", "stop_grace_period", "healthcheck", "command",
 	}
-	for name, keys := range top["services"].(map[string]any) {
-		for key := range keys.(map[string]any) {
+	var services struct {
+		Services map[string]map[string]any `yaml:"services"`
+	}
+	require.NoError(t, yaml.Unmarshal([]byte(read(t, "docker-compose.yml")), &services))
+	for name, keys := range services.Services {
+		for key := range keys {
 			require.Contains(t, known, key, "%s of %s: is it known to docker-compose 1.29?", key, name)
 		}
 	}

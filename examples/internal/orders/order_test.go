@@ -14,7 +14,9 @@ func TestAnOrderIsReadAsItWasWritten(t *testing.T) {
 		drawn := orders.Draw(id)
 		fields, err := drawn.Fields()
 		require.NoError(t, err)
-		read, err := orders.Parse(map[string]string{"payload": string(fields["payload"].([]byte))})
+		text, is := fields["payload"].([]byte)
+		require.True(t, is)
+		read, err := orders.Parse(map[string]string{"payload": string(text)})
 		require.NoError(t, err)
 		require.Equal(t, drawn, read)
 	}

@@ -51,7 +51,7 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error 
 		testcontainers.WithExposedPorts(port),
 		testcontainers.WithWaitStrategyAndDeadline(startBudget, wait.ForLog("Ready to accept connections"), wait.ForListeningPort(port).SkipInternalCheck()),
 	)
-	defer func() { remove(container) }()
+	defer func() { remove(ctx, container) }()
 	if err != nil {
 		return fmt.Errorf("run a container of %s; is there an engine, and does it have the image: %w", args[0], err)
 	}
@@ -74,12 +74,12 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error 
 	return nil
 }
 
-// remove ends the container at once, with its volumes.
-func remove(container *testcontainers.DockerContainer) {
+// remove ends the container at once, with its volumes, also when ctx has ended.
+func remove(ctx context.Context, container *testcontainers.DockerContainer) {
 	if container == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), stopBudget)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopBudget)
 	defer cancel()
 	if err := container.Terminate(ctx, testcontainers.StopTimeout(0)); err != nil {
 		fmt.Fprintln(os.Stderr, "rediscontainer: remove the container:", err)

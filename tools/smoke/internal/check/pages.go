@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -15,53 +16,51 @@ import (
 const mostPage = 8 << 20
 
 // console waits for the page with the login, which the gateway passes on.
-func (s *Suite) console(ctx context.Context) (string, error) {
-	return await(ctx, func(ctx context.Context) (string, error) {
-		page, err := s.get(ctx, s.Gateway+"/console/login")
-		switch {
-		case err != nil:
-			return "", err
-		case !strings.Contains(page, "<form"):
-			return "", fmt.Errorf("the page has no form: %.200q", page)
-		}
-		return fmt.Sprintf("200, %d bytes with a form", len(page)), nil
-	})
+func (s *Suite) console(ctx context.Context) (string, error) { return await(ctx, s.login) }
+
+func (s *Suite) login(ctx context.Context) (string, error) {
+	page, err := s.get(ctx, s.Gateway+"/console/login")
+	switch {
+	case err != nil:
+		return "", err
+	case !strings.Contains(page, "<form"):
+		return "", fmt.Errorf("the page has no form: %.200q", page)
+	}
+	return fmt.Sprintf("200, %d bytes with a form", len(page)), nil
 }
 
 func (s *Suite) grafana(ctx context.Context) (string, error) {
-	return await(ctx, func(ctx context.Context) (string, error) {
-		return s.get(ctx, s.Grafana+"/api/health")
-	})
+	return await(ctx, func(ctx context.Context) (string, error) { return s.get(ctx, s.Grafana+"/api/health") })
 }
 
 // scraped waits until every target of the jobs is up and a series of the suite is there.
-func (s *Suite) scraped(ctx context.Context) (string, error) {
-	return await(ctx, func(ctx context.Context) (string, error) {
-		up, err := s.query(ctx, "up")
-		if err != nil {
-			return "", err
+func (s *Suite) scraped(ctx context.Context) (string, error) { return await(ctx, s.targets) }
+
+func (s *Suite) targets(ctx context.Context) (string, error) {
+	up, err := s.query(ctx, "up")
+	if err != nil {
+		return "", err
+	}
+	targets := map[string]int{}
+	for _, target := range up {
+		if target.value != "1" && slices.Contains(s.Jobs, target.labels["job"]) {
+			return "", fmt.Errorf("%s of %s is down", target.labels["instance"], target.labels["job"])
 		}
-		targets := map[string]int{}
-		for _, target := range up {
-			if target.value != "1" && slices.Contains(s.Jobs, target.labels["job"]) {
-				return "", fmt.Errorf("%s of %s is down", target.labels["instance"], target.labels["job"])
-			}
-			targets[target.labels["job"]]++
+		targets[target.labels["job"]]++
+	}
+	for _, job := range s.Jobs {
+		if targets[job] == 0 {
+			return "", fmt.Errorf("no target of %s was scraped yet", job)
 		}
-		for _, job := range s.Jobs {
-			if targets[job] == 0 {
-				return "", fmt.Errorf("no target of %s was scraped yet", job)
-			}
-		}
-		series, err := s.query(ctx, `count({__name__=~"redis_stream_coord_.+"})`)
-		switch {
-		case err != nil:
-			return "", err
-		case len(series) == 0:
-			return "", fmt.Errorf("no redis_stream_coord_ series was scraped yet")
-		}
-		return fmt.Sprintf("%d targets are up, %s series", len(up), series[0].value), nil
-	})
+	}
+	series, err := s.query(ctx, `count({__name__=~"redis_stream_coord_.+"})`)
+	switch {
+	case err != nil:
+		return "", err
+	case len(series) == 0:
+		return "", errors.New("no redis_stream_coord_ series was scraped yet")
+	}
+	return fmt.Sprintf("%d targets are up, %s series", len(up), series[0].value), nil
 }
 
 // sample is one value of Prometheus.

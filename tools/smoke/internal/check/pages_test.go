@@ -1,12 +1,10 @@
 package check
 
 import (
-	"context"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -29,14 +27,6 @@ func page(t *testing.T, status int, texts map[string]string) *Suite {
 	}
 }
 
-// briefly ends soon, for what would be waited for.
-func briefly(t *testing.T) context.Context {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-	t.Cleanup(cancel)
-	return ctx
-}
-
 func TestEveryTargetOfTheJobsHasToBeUp(t *testing.T) {
 	t.Parallel()
 	target := func(job, value string) string {
@@ -56,7 +46,7 @@ func TestEveryTargetOfTheJobsHasToBeUp(t *testing.T) {
 		"no redis_stream_coord_ series was": {"?up": well["?up"], "?count": answer()},
 		"read the answer of Prometheus":     {"?up": "<html>"},
 	} {
-		_, err := page(t, http.StatusOK, texts).scraped(briefly(t))
+		_, err := page(t, http.StatusOK, texts).targets(t.Context())
 		require.ErrorContains(t, err, told)
 	}
 }
@@ -66,9 +56,9 @@ func TestAPageIsThereWhenItAnswersAndIsWhatItShouldBe(t *testing.T) {
 	seen, err := page(t, http.StatusOK, map[string]string{"/console/login": "<form>"}).console(t.Context())
 	require.NoError(t, err)
 	require.Contains(t, seen, "with a form")
-	_, err = page(t, http.StatusOK, map[string]string{"/console/login": "hello"}).console(briefly(t))
+	_, err = page(t, http.StatusOK, map[string]string{"/console/login": "hello"}).login(t.Context())
 	require.ErrorContains(t, err, "has no form")
-	_, err = page(t, http.StatusBadGateway, map[string]string{"/console/login": "<form>"}).console(briefly(t))
+	_, err = page(t, http.StatusBadGateway, map[string]string{"/console/login": "<form>"}).login(t.Context())
 	require.ErrorContains(t, err, "502")
 	_, err = page(t, http.StatusOK, map[string]string{"/api/health": "ok"}).grafana(t.Context())
 	require.NoError(t, err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 )
@@ -51,11 +52,11 @@ func owners(assigned *protocol.AssignmentsResponse, shards, members int) (string
 	if len(owning) < members {
 		return "", fmt.Errorf("%d members own shards, there should be %d", len(owning), members)
 	}
-	seen := ""
+	var seen strings.Builder
 	for _, member := range slices.Sorted(maps.Keys(owning)) {
-		seen += fmt.Sprintf("%s has %d, ", member, owning[member])
+		fmt.Fprintf(&seen, "%s has %d, ", member, owning[member])
 	}
-	return fmt.Sprintf("%sof %d shards", seen, shards), nil
+	return fmt.Sprintf("%sof %d shards", seen.String(), shards), nil
 }
 
 // flow waits until something was delivered in every shard since it began to look.
