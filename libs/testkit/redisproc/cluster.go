@@ -75,7 +75,7 @@ func (c *Cluster) Client(t testing.TB) *redis.ClusterClient {
 func clusterArgs(bus string) []Option {
 	return []Option{WithArgs(
 		"--cluster-enabled", "yes", "--cluster-port", bus, "--cluster-announce-ip", "127.0.0.1",
-		"--cluster-config-file", "nodes.conf", "--cluster-node-timeout", "3000",
+		"--cluster-config-file", "nodes.conf", "--cluster-node-timeout", "15000",
 		"--repl-diskless-sync-delay", "0", "--repl-ping-replica-period", "1",
 	)}
 }

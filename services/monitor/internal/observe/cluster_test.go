@@ -50,7 +50,7 @@ func TestFieldF36AllShardsOfAClusterAreReportedFromOneSeed(t *testing.T) {
 	requireAll(t, round(t, o), "the slot has moved (MOVED)")
 	require.Eventually(t, func() bool {
 		return *round(t, o).Streams[0].Shards[0].Node.ID == targetID
-	}, 10*time.Second, 10*time.Millisecond, "the nodes tell each other")
+	}, time.Minute, 10*time.Millisecond, "the nodes tell each other")
 }
 
 func requireAll(t *testing.T, r facts.Round, when string) {
@@ -69,13 +69,13 @@ func TestAReplicaThatIsPromotedIsFollowed(t *testing.T) {
 	cluster := redisproc.StartCluster(t, 3)
 	replica := cluster.AddReplica(t, 0)
 	rdb := seeded(t, cluster)
-	o := observerOf(rdb, observe.Config{RoundTimeout: time.Second}, provide(t, rdb, 1, 8)...)
+	o := observerOf(rdb, observe.Config{RoundTimeout: 10 * time.Second}, provide(t, rdb, 1, 8)...)
 	before := map[string]string{}
 	for _, shard := range round(t, o).Streams[0].Shards {
 		require.NotEqual(t, replica.Addr(), *shard.Node.Endpoint, "primaries only")
 		before[shard.Key] = shard.Node.RunID
 	}
-	require.Eventually(t, func() bool { return replica.Client(t).ClusterFailover(t.Context()).Err() == nil }, 10*time.Second, 50*time.Millisecond)
+	require.Eventually(t, func() bool { return replica.Client(t).ClusterFailover(t.Context()).Err() == nil }, time.Minute, 50*time.Millisecond)
 	require.Eventually(t, func() bool {
 		moved := 0
 		for _, shard := range round(t, o).Streams[0].Shards {
@@ -87,7 +87,7 @@ func TestAReplicaThatIsPromotedIsFollowed(t *testing.T) {
 			}
 		}
 		return moved > 0
-	}, 15*time.Second, 50*time.Millisecond)
+	}, time.Minute, 50*time.Millisecond)
 }
 
 // TestANodeThatHangsOrIsGoneDelaysNoOther: its shards are unreachable, the others complete,
@@ -96,12 +96,12 @@ func TestANodeThatHangsOrIsGoneDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	cluster := redisproc.StartCluster(t, 3, redisproc.WithArgs("--cluster-require-full-coverage", "no"))
 	rdb := seeded(t, cluster)
-	o := observerOf(rdb, observe.Config{RoundTimeout: time.Second, Pipeline: 4}, provide(t, rdb, 4, 32)...)
+	o := observerOf(rdb, observe.Config{RoundTimeout: 5 * time.Second, Pipeline: 4}, provide(t, rdb, 4, 32)...)
 	check := func(lost string) {
 		t.Helper()
 		began := time.Now()
 		r := round(t, o)
-		require.Less(t, time.Since(began), 3*time.Second)
+		require.Less(t, time.Since(began), 30*time.Second, "nobody is waited for without end")
 		for _, stream := range r.Streams {
 			for _, shard := range stream.Shards {
 				if *shard.Node.Endpoint == lost {
@@ -127,7 +127,7 @@ func TestANodeThatHangsOrIsGoneDelaysNoOther(t *testing.T) {
 			}
 		}
 		return true
-	}, 10*time.Second, 50*time.Millisecond)
+	}, time.Minute, 50*time.Millisecond)
 	node.Kill()
 	check(node.Addr())
 }
