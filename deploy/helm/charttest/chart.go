@@ -55,11 +55,16 @@ func Values(t *testing.T, text string) chartutil.Values {
 // Manifests renders the chart and returns the text of each template by its name, without those
 // that came out empty. The cluster is asked by lookup; nil is none, as with `helm template`.
 func Manifests(values chartutil.Values, cluster *rest.Config) (map[string]string, error) {
+	return ManifestsOf(Release, values, cluster)
+}
+
+// ManifestsOf is Manifests for a release of another name.
+func ManifestsOf(release string, values chartutil.Values, cluster *rest.Config) (map[string]string, error) {
 	loaded, err := loader.LoadDir(Dir())
 	if err != nil {
 		return nil, fmt.Errorf("load chart: %w", err)
 	}
-	options := chartutil.ReleaseOptions{Name: Release, Namespace: Namespace, Revision: 1, IsInstall: true}
+	options := chartutil.ReleaseOptions{Name: release, Namespace: Namespace, Revision: 1, IsInstall: true}
 	filled, err := chartutil.ToRenderValues(loaded, values, options, chartutil.DefaultCapabilities)
 	if err != nil {
 		return nil, fmt.Errorf("check values: %w", err)

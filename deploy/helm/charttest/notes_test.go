@@ -1,6 +1,7 @@
 package charttest_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -58,4 +59,21 @@ func TestTheGuideNamesEverySet(t *testing.T) {
 	for name := range charttest.Sets(t) {
 		require.Contains(t, guide, "(../deploy/helm/redis-stream-coordinator/ci/"+name+"-values.yaml)")
 	}
+}
+
+func TestObjectsAreNamedAfterTheRelease(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("a", 53)
+	for release, want := range map[string]string{
+		"rel": "rel-rsc-gateway", "rsc": "rsc-gateway", "rsc-test": "rsc-test-gateway", "redis-stream-coordinator": "redis-stream-coordinator-gateway",
+		long: long[:40] + "-gateway",
+	} {
+		manifests, err := charttest.ManifestsOf(release, charttest.Values(t, "redis: {host: r}"), nil)
+		require.NoError(t, err)
+		require.Contains(t, manifests["NOTES.txt"], "service/"+want+" ")
+		require.Contains(t, manifests["admin-gateway.yaml"], "\n  name: "+want+"\n")
+	}
+	override, err := charttest.Manifests(charttest.Values(t, "{redis: {host: r}, nameOverride: streams}"), nil)
+	require.NoError(t, err)
+	require.Contains(t, override["NOTES.txt"], "service/rel-streams-gateway ")
 }
