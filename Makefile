@@ -10,8 +10,10 @@ MODULES = $(shell go list -m -f '{{.Dir}}/...')
 # and for the searches of `make explore` and `make explore-nightly`, for example ARGS='-seed 7'.
 ARGS ?=
 # A package hangs when it takes longer than this.
-TEST_TIMEOUT ?= 15m
+TEST_TIMEOUT ?= 25m
 BENCH ?= .
+# What `make compose` runs the stack on.
+STORES ?= redis
 # How long each search and each seed of `make explore-nightly` may take.
 NIGHTLY ?= 1h
 # Without the race detector: there is one goroutine to a world. 4 GiB are enough.
@@ -82,6 +84,10 @@ screenshots: ## take the pictures of docs/operators-guide.md again, in a real Ch
 	@scripts/with-test-tools env RSC_TEST_REDIS=process RSC_ARTEFACTS= go test -count=1 -run '^TestEveryPage' ./tools/browser
 	@mkdir -p docs/images
 	@for page in overview group plan migration messages audit system; do cp "tools/browser/artefacts/guide-$$page.png" "docs/images/$$page.png"; done
+
+.PHONY: compose
+compose: ## run docker-compose.yml as it stands and try it (STORES='redis cluster postgres'); starts an engine where none answers
+	@scripts/compose-smoke $(STORES)
 
 .PHONY: bench
 bench: ## run the benchmarks (BENCH=regexp picks some)
