@@ -139,6 +139,7 @@ func verify(t *testing.T, reader Reader) []audit.Kind {
 }
 
 func oneChain(t *testing.T, open opening) {
+	t.Helper()
 	const each, gateways = 1000, 2
 	var group sync.WaitGroup
 	failed := make(chan error, gateways)
@@ -169,6 +170,7 @@ func oneChain(t *testing.T, open opening) {
 }
 
 func goesOn(t *testing.T, open opening) {
+	t.Helper()
 	write(t, open(t, "a"), "1", "2")
 	again := open(t, "a")
 	write(t, again, "3")
@@ -178,6 +180,7 @@ func goesOn(t *testing.T, open opening) {
 }
 
 func emptyHead(t *testing.T, open opening) {
+	t.Helper()
 	records, head := all(t, open(t, "a"), 1)
 	require.Empty(t, records)
 	require.NotEmpty(t, head.Chain)
@@ -206,6 +209,7 @@ func filled(t *testing.T, sink keeper) *Auditor {
 }
 
 func askedByConditions(t *testing.T, open opening) {
+	t.Helper()
 	a := filled(t, open(t, "a"))
 	for query, want := range map[string][]string{
 		"":                                    {"8", "7", "6", "5", "4", "3", "2", "1", "0"},
@@ -235,6 +239,7 @@ func askedByConditions(t *testing.T, open opening) {
 }
 
 func scoped(t *testing.T, open opening) {
+	t.Helper()
 	sink := open(t, "a")
 	a := filled(t, sink)
 	require.Equal(t, []string{"6", "3", "0"}, pages(t, a, url.Values{}, "ord*"))
@@ -259,6 +264,7 @@ func texts() []string {
 }
 
 func strangeTexts(t *testing.T, open opening) {
+	t.Helper()
 	sink := open(t, "a")
 	for i, text := range texts() {
 		record := note(strconv.Itoa(i))
@@ -270,7 +276,7 @@ func strangeTexts(t *testing.T, open opening) {
 	for i, text := range texts() {
 		for _, query := range []Query{{StreamPrefix: text}, {ConsumerGroup: text}, {Principal: text}, {StreamPrefix: text, ConsumerGroup: text, Principal: text}} {
 			for query.Limit = 1; query.Limit < 3; query.Limit++ {
-				records, _ := conditioned(t, sink, query)
+				records := conditioned(t, sink, query)
 				require.Equal(t, []string{strconv.Itoa(i)}, idsOf(records), "%q", text)
 				require.Equal(t, text, records[0].Reason)
 			}
@@ -280,22 +286,23 @@ func strangeTexts(t *testing.T, open opening) {
 }
 
 // conditioned follows Next of a query.
-func conditioned(t *testing.T, reader Reader, query Query) ([]protocol.AuditRecord, int) {
+func conditioned(t *testing.T, reader Reader, query Query) []protocol.AuditRecord {
 	t.Helper()
 	var records []protocol.AuditRecord
-	for asked := 1; ; asked++ {
+	for {
 		page, err := reader.Page(t.Context(), query)
 		require.NoError(t, err)
 		require.LessOrEqual(t, len(page.Records), query.Limit)
 		records = append(records, page.Records...)
 		if page.Next == nil {
-			return records, asked
+			return records
 		}
 		query.Cursor = *page.Next
 	}
 }
 
 func sparse(t *testing.T, open opening) {
+	t.Helper()
 	sink := open(t, "a")
 	wanted := note("wanted")
 	wanted.StreamPrefix = "payments"
@@ -304,9 +311,9 @@ func sparse(t *testing.T, open opening) {
 		require.NoError(t, sink.Append(t.Context(), note(strconv.Itoa(i))))
 	}
 	reaches := func(stream string) bool { return stream == "payments" }
-	records, _ := conditioned(t, sink, Query{Limit: 1, Reaches: reaches})
+	records := conditioned(t, sink, Query{Limit: 1, Reaches: reaches})
 	require.Equal(t, []string{"wanted"}, idsOf(records))
-	records, _ = conditioned(t, sink, Query{Limit: protocol.MaxAudit, Reaches: reaches, Principal: "ann"})
+	records = conditioned(t, sink, Query{Limit: protocol.MaxAudit, Reaches: reaches, Principal: "ann"})
 	require.Equal(t, []string{"wanted"}, idsOf(records))
 }
 
@@ -333,6 +340,7 @@ func through(t *testing.T, a *Auditor) *client.Admin {
 }
 
 func verifiedThroughAPI(t *testing.T, open opening) {
+	t.Helper()
 	sink := open(t, "a")
 	a := New(Config{GatewayID: "a", OnFailure: Refuse, Buffer: 10, Timeout: time.Minute}, sink, sink, clock.Now, nil)
 	changes(t, a, 25)

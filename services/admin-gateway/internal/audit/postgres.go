@@ -110,11 +110,10 @@ func (s *Postgres) passes(err error) bool {
 	if _, dialled := errors.AsType[*pgconn.ConnectError](err); dialled {
 		return false // the pool has tried every host
 	}
-	switch postgres.StateOf(err) {
-	case postgres.StateUnreachable, postgres.StateShutdown, postgres.StateReadOnly:
+	state := postgres.StateOf(err)
+	if state == postgres.StateUnreachable || state == postgres.StateShutdown || state == postgres.StateReadOnly {
 		s.pool.Reset()
 		return true
-	default:
-		return postgres.StateOf(err) == postgres.StateConflict
 	}
+	return state == postgres.StateConflict
 }

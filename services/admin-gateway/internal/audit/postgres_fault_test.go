@@ -59,7 +59,11 @@ func TestAPostgresThatIsKilledLosesAndDoublesNothing(t *testing.T) {
 	}
 	for range 3 {
 		for range 100 {
-			<-some
+			select {
+			case <-some:
+			case <-ctx.Done():
+				require.NoError(t, ctx.Err(), "appending goes on")
+			}
 		}
 		server.Kill()
 		server.Restart()
