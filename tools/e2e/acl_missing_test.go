@@ -116,12 +116,14 @@ func TestTheSDKNamesThePermissionThatItLacks(t *testing.T) {
 	require.ErrorContains(t, err, "NOPERM")
 	require.ErrorContains(t, err, "'xadd'")
 
-	on.without(roleConsumer, "-xreadgroup")
+	give := on.without(roleConsumer, "-xreadgroup")
 	var log output
 	c, err := client.New(client.Options{CoordinatorURL: s.coordinators[0].url(), Redis: f.rdb, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.Close() })
-	consumer, err := c.NewConsumer(client.Subscription{Stream: stream, Group: group, MemberID: "limited"}, f.handle)
+	consumer, err := c.NewConsumer(client.Subscription{
+		Stream: stream, Group: group, MemberID: "limited", AckMode: client.AckAfterHandler,
+	}, func(context.Context, *client.Message) error { return nil })
 	require.NoError(t, err)
 	ctx, end := context.WithCancel(t.Context())
 	began, ended := time.Now(), make(chan error, 1)
@@ -129,14 +131,26 @@ func TestTheSDKNamesThePermissionThatItLacks(t *testing.T) {
 	const tries = 12 // six of each shard
 	require.Eventually(t, func() bool { return len(refusals(on)) > 0 && refusals(on)[0] >= tries }, patience, often)
 	require.Greater(t, time.Since(began), 300*time.Millisecond, "the pauses between %d tries", tries)
-	for _, shard := range consumer.Status().Members[0].Shards {
-		require.Equal(t, "NOPERM", shard.Fault)
-	}
-	end()
-	require.NoError(t, <-ended)
+	require.Eventually(t, func() bool {
+		shards := consumer.Status().Members[0].Shards
+		return len(shards) == 2 && shards[0].Fault == "NOPERM" && shards[1].Fault == "NOPERM" &&
+			strings.Count(log.tail(), "shard cannot be read") >= 2
+	}, patience, often, "both shards have the fault")
 	said := log.tail()
 	require.Equal(t, 2, strings.Count(said, "shard cannot be read"), "once for each shard: %s", said)
 	require.Contains(t, said, "run the 'xreadgroup' command")
+
+	give()
+	on.without(roleConsumer, "-xack")
+	on.lines[roleProducer] += " +xadd"
+	on.load()
+	_, err = f.producer.Publish(t.Context(), "key", map[string]any{"seq": 1})
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { return strings.Contains(log.tail(), "acknowledgement refused") }, patience, often, "it goes on by itself")
+	require.Contains(t, log.tail(), "run the 'xack' command")
+	require.Positive(t, consumer.Status().Counters.AckFailed)
+	end()
+	require.NoError(t, <-ended)
 }
 
 // refusals returns how often each command was refused to the consumer's role, as the log of
