@@ -38,11 +38,12 @@ func TestAServiceNamesThePermissionThatItLacks(t *testing.T) {
 		{s.monitor, roleMonitor, "-xinfo|groups", "XINFO GROUPS on ", "XINFO GROUPS on "},
 		{s.monitor, roleMonitor, "-evalsha", "EVALSHA on redis-stream:coord:monitor:lease", "EVALSHA"},
 	} {
+		for range 3 { // one look may run out of its time
+			s.ready(c.service)
+		}
 		give := on.without(c.role, c.rule)
 		s.says(c.service, saysLacks, c.named, `\"`+c.role+`\"`, "NOPERM", "docs/redis-acl.md")
-		got, err := s.send(c.service, guardedCall{path: "/readyz"})
-		require.NoError(t, err)
-		require.Equal(t, http.StatusOK, got.status, "%s goes on with what it may do: %s", c.service.name, got.body)
+		s.ready(c.service) // it goes on with what it may do
 		if c.role == roleCoordinator {
 			health := s.health()
 			require.Equal(t, protocol.HealthDegraded, health.Status)
