@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -155,4 +156,22 @@ func TestSettingsOfPostgresAreCheckedWhereTheyCountAndNeverShown(t *testing.T) {
 	cfg = app.DefaultConfig()
 	cfg.Store.Type, cfg.Store.Postgres.TLSMode = app.StoreJDBC, "yes"
 	require.ErrorContains(t, cfg.Validate(), "store.postgres.tls-mode")
+}
+
+// Storage design, Failure: Redis counts only where it is used.
+func TestPostgresWithoutProvisioningNeedsNoRedis(t *testing.T) {
+	t.Parallel()
+	gone := redisproc.Start(t)
+	cfg := inPostgres(gone, postgresproc.Start(t).Database(t))
+	cfg.Provisioning.Enabled = false
+	gone.Kill()
+	c := start(t, cfg, app.Deps{})
+	ready(c)
+	c.createOrders("billing")
+	settle(c, newMember("m1", ordersURL))
+	healthy(c)
+	require.Equal(t, "DISABLED", c.health().Redis)
+	var repaired json.RawMessage
+	status, _ := c.call("POST", "/coord/v1/admin/repair-index", map[string]string{"requestedBy": "test", "reason": "test"}, &repaired)
+	require.Equalf(t, http.StatusOK, status, "the table is the index: %s", repaired)
 }
