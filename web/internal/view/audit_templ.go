@@ -125,7 +125,7 @@ func auditElsewhere() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "</pre><p>With <code>audit.sink: redis</code> in the gateway's settings they are kept in Redis, and shown here.</p></div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "</pre><p>With <code>audit.sink: redis</code> or <code>postgres</code> in the gateway's settings they are kept there, and shown here.</p></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
