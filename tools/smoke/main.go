@@ -35,6 +35,9 @@ login. It stops at the first step that fails, and says where to look.
 The traffic is not its own: orders-producer and orders-consumer, or others, have to run.
 It exits with 0 when all holds, 1 when a step failed, 2 when the settings are wrong.`
 
+// farewell bounds what is done after a step has failed.
+const farewell = 15 * time.Second
+
 // The values of smoke.task.
 const (
 	taskCheck   = "check"
@@ -141,7 +144,19 @@ func try(ctx context.Context, s settings, out io.Writer) error {
 	if s.Smoke.Task == taskPrepare {
 		steps = suite.Prepare()
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.Smoke.Timeout)
+	return errors.Join(run(ctx, s.Smoke.Timeout, out, steps), leave(ctx, suite))
+}
+
+// run does the steps within the time.
+func run(ctx context.Context, within time.Duration, out io.Writer, steps []check.Step) error {
+	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	return check.Run(ctx, out, steps)
+}
+
+// leave takes back what a failed run has made, also when ctx has ended.
+func leave(ctx context.Context, suite *check.Suite) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
+	defer cancel()
+	return suite.Leave(ctx)
 }

@@ -16,22 +16,22 @@ const root = "../.."
 // binaries is where the programs of the images are.
 var binaries string
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
+func TestMain(m *testing.M) { os.Exit(built(m)) }
 
-// run builds the programs that the Dockerfile names, once.
-func run(m *testing.M) int {
+// built builds the programs that the Dockerfile names, once.
+func built(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "rsc-smoke-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	built, err := builds()
+	all, err := builds()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	for _, one := range built {
+	for _, one := range all {
 		build := exec.Command("go", append([]string{"build", "-buildvcs=false", "-o", dir + string(filepath.Separator)}, one.packages...)...)
 		build.Dir = filepath.Join(root, filepath.FromSlash(one.module))
 		if text, err := build.CombinedOutput(); err != nil {

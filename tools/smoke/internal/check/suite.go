@@ -32,6 +32,8 @@ type Suite struct {
 	Trial string
 	// HTTP asks for pages and metrics.
 	HTTP *http.Client
+
+	left bool // Trial was made and is not deleted yet
 }
 
 // Prepare is the step that makes the stream, unless it is there.
@@ -80,6 +82,7 @@ func (s *Suite) healthy(ctx context.Context) (string, error) {
 }
 
 func (s *Suite) make(ctx context.Context) (string, error) {
+	s.left = true
 	return s.create(ctx, s.Trial, 2)
 }
 
@@ -111,7 +114,20 @@ func (s *Suite) delete(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	s.left = false
 	return s.Trial + " is gone", nil
+}
+
+// Leave deletes the stream of a trial that failed on its way. Where that fails too it is left
+// behind, and the error names it.
+func (s *Suite) Leave(ctx context.Context) error {
+	if !s.left {
+		return nil
+	}
+	if _, err := s.delete(ctx); err != nil {
+		return fmt.Errorf("the stream %s is left behind: %w", s.Trial, err)
+	}
+	return nil
 }
 
 // audited waits for the record of the stream that was made.
