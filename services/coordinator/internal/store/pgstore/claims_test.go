@@ -23,6 +23,7 @@ func TestOnOneServer(t *testing.T) {
 		"a dump that is loaded is another store (M1)":                   dumpLoaded,
 		"a commit whose answer was lost is answered when asked again":   commitCut,
 		"a beat whose answer was lost is a repeat (E5)":                 beatCut,
+		"what is asked all the time costs one round trip":               oneStatement,
 	}
 	maps.Copy(all, raceClaims())
 	maps.Copy(all, schemaClaims())
