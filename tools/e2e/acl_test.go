@@ -106,8 +106,10 @@ func (s *roles) look(admin *client.Admin) {
 		require.NoError(s.t, err)
 	}
 	require.NotEmpty(s.t, s.audit(s.ops))
-	require.Equal(s.t, protocol.HealthUp, s.health().Status)
-	require.Empty(s.t, s.health().Problems)
+	require.Eventually(s.t, func() bool {
+		health := s.health()
+		return health.Status == protocol.HealthUp && len(health.Problems) == 0
+	}, patience, seldom, "nothing is wrong")
 }
 
 // settle removes everything and logs out.
@@ -166,7 +168,7 @@ func (f *flow) join(as client.Subscription) {
 	as.Stream, as.Group, as.Concurrency, as.MemberID = stream, group, 2, fmt.Sprintf("pod-%d", len(f.ends))
 	as.SweepInterval, as.FormerConsumerIdle = time.Second, time.Millisecond
 	as.Retry = client.Retry{
-		MinBackoff: 10 * time.Millisecond, MaxBackoff: 10 * time.Millisecond, MaxDeliveries: 2, DeadLetter: deadLetters,
+		MinBackoff: 10 * time.Millisecond, MaxBackoff: 10 * time.Millisecond, MaxDeliveries: 4, DeadLetter: deadLetters,
 		OnDeadLetter: func(context.Context, *client.Message, error) error { f.buried.Add(1); return nil },
 	}
 	ctx, end := context.WithCancel(t.Context())
