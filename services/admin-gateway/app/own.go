@@ -104,7 +104,7 @@ func (a *App) readyAudit(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	if state, err := a.recorded.Ready(ctx); err != nil {
-		return protocol.Errorf(protocol.CodeStoreUnavailable, "the audit cannot be written to PostgreSQL (%s); audit.postgres, and this gateway's log, say more",
+		return protocol.Errorf(protocol.CodeStoreUnavailable, "the audit cannot be written to PostgreSQL (%s); docs/audit-postgres.md tells what that means",
 			state).Because(err)
 	}
 	return nil

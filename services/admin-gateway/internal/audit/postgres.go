@@ -23,6 +23,9 @@ const (
 	postgresTries = 3
 	// statementTimeout ends what nobody waits for any more.
 	statementTimeout = 10 * time.Second
+	// spared is how many connections who only reads leaves to the others: one for what is
+	// appended, one for readiness.
+	spared = 2
 )
 
 const appendStatement = `SELECT written, head_sequence, head_hash FROM rsc_audit_append($1, $2, $3, $4, $5)`
@@ -35,9 +38,10 @@ const appendStatement = `SELECT written, head_sequence, head_hash FROM rsc_audit
 // It keeps all records, and never changes or removes one: a trigger refuses that. It is safe
 // for concurrent use and ends with Close.
 type Postgres struct {
-	pool *pgxpool.Pool
-	log  *slog.Logger
-	tail *tail
+	pool  *pgxpool.Pool
+	log   *slog.Logger
+	tail  *tail
+	pages chan struct{} // has as many as are read now
 
 	life context.Context
 	stop context.CancelFunc
@@ -56,7 +60,10 @@ func OpenPostgres(ctx context.Context, settings postgres.Settings, log *slog.Log
 	if err != nil {
 		return nil, err
 	}
-	s := &Postgres{pool: pool, log: httpx.Logger(log), tail: newTail(postgresChain), absent: errUnprepared}
+	s := &Postgres{
+		pool: pool, log: httpx.Logger(log), tail: newTail(postgresChain), absent: errUnprepared,
+		pages: make(chan struct{}, max(pool.Config().MaxConns-spared, 1)),
+	}
 	s.life, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	err = s.prepare(ctx, startBudget)
 	if hopeless(err) {

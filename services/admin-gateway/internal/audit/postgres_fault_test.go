@@ -266,3 +266,24 @@ func TestNothingTellsThePasswordOfPostgres(t *testing.T) {
 	require.Equal(t, 1, log.count("audit sink failed"))
 	require.Zero(t, log.count(canary))
 }
+
+func TestReadersLeaveConnectionsForWhatIsRecorded(t *testing.T) {
+	t.Parallel()
+	server := postgresproc.Start(t)
+	sink, err := OpenPostgres(t.Context(), postgres.Settings{URL: config.Secret(server.Database(t)), PoolSize: 4}, nil)
+	require.NoError(t, err)
+	t.Cleanup(sink.Close)
+	for range cap(sink.pages) {
+		held, err := sink.pool.Acquire(t.Context())
+		require.NoError(t, err)
+		sink.pages <- struct{}{}
+		t.Cleanup(func() { <-sink.pages; held.Release() })
+	}
+	write(t, sink, "1")
+	_, err = sink.Ready(t.Context())
+	require.NoError(t, err)
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = sink.Page(gone, Query{Limit: 1})
+	require.ErrorIs(t, err, context.Canceled)
+}

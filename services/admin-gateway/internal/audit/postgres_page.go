@@ -47,18 +47,28 @@ func (s *Postgres) Page(ctx context.Context, query Query) (protocol.AuditRespons
 		}
 		before = number
 	}
-	err := s.prepared()
-	switch {
-	case err != nil:
-	case query.Cursor == "" && query.whole():
-		err = s.newest(ctx, query, &page)
-	default:
-		err = scanEntries(ctx, s.pool, before, query, &page)
-	}
-	if err != nil {
+	if err := s.fill(ctx, before, query, &page); err != nil {
 		return page, fmt.Errorf("read the audit in PostgreSQL (%s): %w", postgres.StateOf(err), err)
 	}
 	return page, nil
+}
+
+// fill reads a page when it is its turn, so that whoever reads a lot does not take the
+// connections away from what is to be recorded.
+func (s *Postgres) fill(ctx context.Context, before int64, query Query, page *protocol.AuditResponse) error {
+	if err := s.prepared(); err != nil {
+		return err
+	}
+	select {
+	case s.pages <- struct{}{}:
+		defer func() { <-s.pages }()
+	case <-ctx.Done():
+		return fmt.Errorf("wait for other readers: %w", ctx.Err())
+	}
+	if query.Cursor == "" && query.whole() {
+		return s.newest(ctx, query, page)
+	}
+	return scanEntries(ctx, s.pool, before, query, page)
 }
 
 // newest reads the newest entries and the head in one view, so that they fit each other.

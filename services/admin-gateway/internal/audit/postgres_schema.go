@@ -44,7 +44,7 @@ func (s *Postgres) prepare(ctx context.Context, budget time.Duration) error {
 		err = postgres.Migrate(ctx, s.pool, files, schemaTable)
 	}
 	if err != nil {
-		err = fmt.Errorf("prepare the audit in PostgreSQL (%s): %w", postgres.StateOf(err), explained(err))
+		err = fmt.Errorf("prepare the audit in PostgreSQL: %w", explained(err))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
