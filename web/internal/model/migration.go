@@ -103,6 +103,8 @@ func (m *Migration) learn(of protocol.Migration, root string) {
 	for _, group := range progress.Groups {
 		wait := GroupWait{group.ConsumerGroup, GroupPath(root, m.Stream, group.ConsumerGroup, ""), "has settled", "good"}
 		switch {
+		case of.State == protocol.MigrationPreparing: // the layout that it has is the old one
+			wait.Says, wait.Tone = "reads on as before", "good"
 		case !group.Copied:
 			wait.Says, wait.Tone = "has not copied the layout yet", "warn"
 		case !group.Settled:

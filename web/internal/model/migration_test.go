@@ -163,6 +163,8 @@ func TestTheBarIsFullOnlyWhenNothingIsWaitedFor(t *testing.T) {
 	require.Empty(t, page.Waiting)
 
 	of.State, of.Progress.Done = protocol.MigrationPreparing, 1
+	of.Progress.Groups = []protocol.GroupProgress{{ConsumerGroup: "billing", Copied: true, Settled: true}}
+	require.Equal(t, "reads on as before", shown(of, nil).Waits[0].Says, "it has nothing to settle yet")
 	require.Equal(t, "It waits for 1 shard to be made.", shown(of, nil).Waiting)
 	of = migrationOf(protocol.MigrationDraining, protocol.ShardDrain{ShardIndex: 4}, protocol.ShardDrain{ShardIndex: 5})
 	require.Equal(t, "It waits for 2 removed shards to be read to the end and sealed; the table says what keeps each.", shown(of, nil).Waiting)
