@@ -71,7 +71,7 @@ func New(ctx context.Context, cfg Config, deps Deps) (*App, error) {
 		return nil, errors.Join(err, a.disconnect(ctx))
 	}
 	a.measure()
-	a.permit(ctx)
+	a.permit()
 	a.warnAccess()
 	return a, nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/redis-stream-coordinator/rsc/libs/clock"
+	"github.com/redis-stream-coordinator/rsc/libs/redisx"
 	"github.com/redis-stream-coordinator/rsc/libs/telemetry"
 	"github.com/redis-stream-coordinator/rsc/services/monitor/internal/facts"
 	"github.com/redis-stream-coordinator/rsc/services/monitor/internal/metrics"
@@ -55,6 +56,9 @@ func (a *App) metered(round facts.Round) {
 		a.log.Warn("groups, members and shards may be missing from the metrics", "error", err)
 	}
 	a.meter.failing = err != nil
+	if err == nil || redisx.StateOf(err) == redisx.StateNoPerm { // otherwise Redis is away
+		a.watchPermissions()
+	}
 	if now := a.meter.lease.Holds(); err == nil && now != held {
 		a.log.Info("who shows groups, members and shards in the metrics has changed", "thisMonitor", now)
 	}

@@ -34,10 +34,15 @@ func (c Config) needs() []redisx.Need {
 	}
 }
 
-// permit makes the watch over what the Redis user may do, and looks for the first time.
-func (a *App) permit(ctx context.Context) {
+// permit makes the watch over what the Redis user may do. It asks nobody: rounds do, and
+// readiness.
+func (a *App) permit() {
 	a.board.permissions = redisx.NewPermissions(a.redis, a.cfg.needs(), a.log)
-	ctx, cancel := context.WithTimeout(ctx, permissionTimeout)
+}
+
+// watchPermissions has what the Redis user may not do logged, where it has changed.
+func (a *App) watchPermissions() {
+	ctx, cancel := context.WithTimeout(context.Background(), permissionTimeout)
 	defer cancel()
-	a.board.permissions.Problem(ctx) // which logs what it finds
+	a.board.permissions.Problem(ctx)
 }
