@@ -160,7 +160,9 @@ func TestRevocationsWhileRedisIsAwayCountHereAndAreSharedLater(t *testing.T) {
 	server.Restart()
 	require.Eventually(t, func() bool { return there.Revoked("meanwhile") }, patience, glance)
 	// Once for each time that it could not be read, and a slow machine may add one.
-	require.Eventually(t, func() bool { return log.count("read again") > 0 && log.count("read again") == log.count("cannot be read") }, patience, glance)
+	require.Eventually(t, func() bool {
+		return log.count("read again") > 0 && log.count("read again") == log.count("cannot be read")
+	}, patience, glance)
 	require.True(t, there.Revoked("before"))
 }
 
