@@ -1,6 +1,8 @@
 package pgstore_test
 
 import (
+	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,9 +24,16 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func TestContractOnAServer(t *testing.T) {
 	t.Parallel()
 	server := postgresproc.Start(t)
+	url := server.Database(t)
+	maker := open(t, url)
+	var made atomic.Int64
 	storetest.Run(t, func(t *testing.T) storetest.Harness {
 		t.Helper()
-		pool := migrated(t, server.Database(t))
+		// A schema is made much sooner than a database.
+		own := fmt.Sprintf("contract%d", made.Add(1))
+		_, err := maker.Exec(t.Context(), "CREATE SCHEMA "+own)
+		require.NoError(t, err)
+		pool := migrated(t, url+"&search_path="+own)
 		kept := newStore(t, pool, pgstore.Options{LeaseWait: -1})
 		return storetest.Harness{
 			Store:   kept,
