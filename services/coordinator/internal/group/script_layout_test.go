@@ -43,13 +43,15 @@ func layoutOf(t *testing.T, d *datadriven.TestData) *group.Layout {
 	return l
 }
 
-// orderOf reads "barrier", "unbar" or "fence A".
+// orderOf reads "barrier", "unbar", "rewrite" or "fence A".
 func orderOf(t *testing.T, d *datadriven.TestData) *group.Order {
 	t.Helper()
 	require.NotEmpty(t, d.CmdArgs)
 	switch kind := d.CmdArgs[0].Key; kind {
 	case "barrier":
 		return &group.Order{Kind: group.OrderBarrier}
+	case "rewrite":
+		return &group.Order{Kind: group.OrderRewrite}
 	case "unbar":
 		return &group.Order{Kind: group.OrderUnbar}
 	case "fence":

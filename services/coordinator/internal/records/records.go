@@ -32,7 +32,7 @@ type Records struct {
 	LeaseTTL time.Duration
 	// Schema tells, at each write, the schema that records are written in (storage, Versions).
 	Schema func() int
-	Log      *slog.Logger
+	Log    *slog.Logger
 }
 
 // Entry is a stream's record with its version; a zero Version is a stream to be made.

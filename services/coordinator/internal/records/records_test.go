@@ -38,7 +38,7 @@ func open() *desk {
 	d.Records = records.Records{
 		Store: d.kept, Nonce: func() string { return fmt.Sprintf("N%d", nonces.Add(1)) }, LeaseTTL: time.Second,
 		Schema: codec.Newest,
-		Log: slog.New(slog.DiscardHandler),
+		Log:    slog.New(slog.DiscardHandler),
 	}
 	return d
 }

@@ -148,6 +148,8 @@ func orderText(o *group.Order) string {
 		return "barrier"
 	case group.OrderUnbar:
 		return "unbar"
+	case group.OrderRewrite:
+		return "rewrite"
 	case group.OrderFence:
 		return "fence " + o.Member
 	}
