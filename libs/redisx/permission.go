@@ -151,13 +151,18 @@ func (p *Permissions) Problem(ctx context.Context) string {
 // too few should get no requests, so that a rollout stops at it. One that has lost some later
 // goes on with what it still may do.
 func (p *Permissions) Unready(ctx context.Context) string {
-	problem := p.Problem(ctx)
+	p.Problem(ctx)
+	return p.LastUnready()
+}
+
+// LastUnready is Unready by what was found last. It asks nobody.
+func (p *Permissions) LastUnready() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.met {
 		return ""
 	}
-	return problem
+	return p.problem
 }
 
 // mostNamed is how many refused needs a text names.

@@ -65,11 +65,11 @@ func (b *board) Look() (httpapi.Look, bool) {
 // Ready implements httpapi.Health: a monitor whose rounds have stopped, or that was never
 // allowed what it needs in Redis, should get no requests. That Redis or the coordinator does not
 // answer is what it is there to show.
-func (b *board) Ready(ctx context.Context) error {
+//
+// It asks Redis nothing: rounds do, however many look (monitoring, Observe).
+func (b *board) Ready(context.Context) error {
 	if b.permissions != nil {
-		ctx, cancel := context.WithTimeout(ctx, permissionTimeout)
-		defer cancel()
-		if problem := b.permissions.Unready(ctx); problem != "" {
+		if problem := b.permissions.LastUnready(); problem != "" {
 			return protocol.Errorf(protocol.CodeStoreUnavailable, "%s", problem)
 		}
 	}

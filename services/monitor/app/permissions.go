@@ -34,8 +34,7 @@ func (c Config) needs() []redisx.Need {
 	}
 }
 
-// permit makes the watch over what the Redis user may do. It asks nobody: rounds do, and
-// readiness.
+// permit makes the watch over what the Redis user may do. It asks nobody: rounds do.
 func (a *App) permit() {
 	a.board.permissions = redisx.NewPermissions(a.redis, a.cfg.needs(), a.log)
 }
