@@ -7,17 +7,16 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"os"
-	"strings"
 
-	"github.com/oklog/ulid/v2"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
 
 	"github.com/redis-stream-coordinator/rsc/libs/auth"
 	"github.com/redis-stream-coordinator/rsc/libs/clock"
 	"github.com/redis-stream-coordinator/rsc/libs/httpx"
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
 	"github.com/redis-stream-coordinator/rsc/libs/redisx"
+	"github.com/redis-stream-coordinator/rsc/libs/settings"
 	"github.com/redis-stream-coordinator/rsc/libs/telemetry"
 	"github.com/redis-stream-coordinator/rsc/libs/telemetry/tracing"
 	"github.com/redis-stream-coordinator/rsc/services/admin-gateway/internal/address"
@@ -75,7 +74,7 @@ func New(ctx context.Context, cfg Config, deps Deps) (*App, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrSettings, err)
 	}
-	a := &App{cfg: cfg, log: httpx.Logger(deps.Logger), id: gatewayID(), gate: httpx.NewGate()}
+	a := &App{cfg: cfg, log: httpx.Logger(deps.Logger), id: settings.Instance(protocol.ServiceGateway), gate: httpx.NewGate()}
 	a.registry = telemetry.NewRegistry("gateway")
 	a.metrics = metrics.New(a.registry, cfg.API.BasePath, clock.Now)
 	if deps.AuditOut == nil {
@@ -181,13 +180,4 @@ func (a *App) warn() {
 	if a.cfg.Audit.Sink == SinkLog {
 		a.log.Info("the audit goes to standard output and cannot be queried; audit.sink redis or postgres keeps it")
 	}
-}
-
-// gatewayID is unique for every start, also of two gateways on one host.
-func gatewayID() string {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "gateway"
-	}
-	return host + "-" + strings.ToLower(ulid.Make().String())
 }

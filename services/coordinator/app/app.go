@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"os"
-	"strings"
 	"sync/atomic"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -16,6 +14,8 @@ import (
 
 	"github.com/redis-stream-coordinator/rsc/libs/auth"
 	"github.com/redis-stream-coordinator/rsc/libs/httpx"
+	"github.com/redis-stream-coordinator/rsc/libs/protocol"
+	"github.com/redis-stream-coordinator/rsc/libs/settings"
 	"github.com/redis-stream-coordinator/rsc/libs/telemetry"
 	"github.com/redis-stream-coordinator/rsc/libs/telemetry/tracing"
 	"github.com/redis-stream-coordinator/rsc/services/coordinator/internal/loop"
@@ -73,7 +73,7 @@ func New(ctx context.Context, cfg Config, deps Deps) (*App, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrSettings, err)
 	}
-	a := &App{cfg: cfg, log: orDiscard(deps.Logger), id: coordinatorID(), gate: httpx.NewGate(), forget: func() {}}
+	a := &App{cfg: cfg, log: orDiscard(deps.Logger), id: settings.Instance(protocol.ServiceCoordinator), gate: httpx.NewGate(), forget: func() {}}
 	a.registry = telemetry.NewRegistry("coordinator")
 	if err := a.connect(deps); err != nil {
 		return nil, err
@@ -166,13 +166,4 @@ func (a *App) disconnect(ctx context.Context) error {
 		return fmt.Errorf("close Redis client: %w", err)
 	}
 	return nil
-}
-
-// coordinatorID is unique for every start, also of two coordinators on one host.
-func coordinatorID() string {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "coordinator"
-	}
-	return host + "-" + strings.ToLower(nonce())
 }
